@@ -137,6 +137,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NoSuch { .. }
+            | StoreError::Ambiguous { .. }
             | StoreError::NotARecord { .. }
             | StoreError::NoPath { .. } => Self::usage(ErrorText::of(&error)),
             _ => Self::host(ErrorText::of(&error)),

@@ -19,7 +19,7 @@ use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
 use retrial_store::import::ImportOrigin;
 use retrial_store::journal::JournalState;
-use retrial_store::lookup::parse_last;
+use retrial_store::lookup::{describe_oldest, parse_last};
 use retrial_store::process::ProcessIdentity;
 use retrial_store::{Home, RunDirectory, StoreError};
 
@@ -40,10 +40,10 @@ pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure>
         return Ok(RunOrBatch::Batch(home.find_batch(name)?));
     }
     match home.find_run(name) {
-        Err(StoreError::NoSuch { matches: 0, .. }) if !name.is_empty() => {
+        Err(StoreError::NoSuch { .. }) if !name.is_empty() => {
             match home.find_batch(name) {
                 Ok(batch) => Ok(RunOrBatch::Batch(batch)),
-                Err(error @ StoreError::NoSuch { matches: 2.., .. }) => Err(error.into()),
+                Err(error @ StoreError::Ambiguous { .. }) => Err(error.into()),
                 // Most names refer to runs.
                 Err(_) => Ok(RunOrBatch::Run(home.find_run(name)?)),
             }
@@ -55,11 +55,12 @@ pub fn find_run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure>
 /// Finds the run or the batch of the last command, or of one before it: of a batch's runs, the batch.
 fn find_last(home: &Home, name: &str, before: usize) -> Result<RunOrBatch, Failure> {
     let Some((kind, id)) = list_commands(home).nth(before) else {
-        let Some(oldest) = list_commands(home).count().checked_sub(1) else {
+        let count = list_commands(home).count();
+        if count == 0 {
             return Ok(RunOrBatch::Run(home.find_run(name)?));
-        };
+        }
         return Err(Failure::usage(format!("no such run or batch: `{name}`"))
-            .with_help(format!("the oldest is `last~{oldest}`")));
+            .with_help(describe_oldest(count)));
     };
     Ok(match kind {
         RecordKind::Run => RunOrBatch::Run(home.find_run(&id)?),
@@ -108,7 +109,7 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
     if path.is_dir() {
         return Ok(None);
     }
-    let is_unknown = |error: &StoreError| matches!(error, StoreError::NoSuch { matches: 0, .. });
+    let is_unknown = |error: &StoreError| matches!(error, StoreError::NoSuch { .. });
     match (home.find_run(name), home.find_batch(name)) {
         (Err(of_run), Err(of_batch))
             if parse_last(name).is_none() && is_unknown(&of_run) && is_unknown(&of_batch) =>

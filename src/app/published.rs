@@ -7,13 +7,11 @@ use clap::Args;
 use super::options::division_parser;
 use super::recipes::RecipeFilter;
 use crate::app::failure::Failure;
+use retrial_document::list_choices;
 use retrial_document::measures::format;
 use retrial_history::Facets;
 use retrial_mlperf::Division;
 use retrial_submission::import::{ImportError, ImportableResult, ResultsIndex};
-
-/// The largest number of results that are named if several match.
-const MAX_NAMED_RESULTS: usize = 12;
 
 /// The published result of which a recipe is made.
 #[derive(Debug, Clone, Default, Args)]
@@ -84,7 +82,8 @@ pub fn select_result<'e>(
         )),
         (several, _) => {
             let shown: Vec<String> = several.iter().map(|one| entry_label(one)).collect();
-            Err(Failure::usage(format!("{} match: {}", format::format_count(several.len(), "published result"), format::join_first(&shown, MAX_NAMED_RESULTS))).with_help("choose one: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
+            let count = format::format_count(several.len(), "published result");
+            Err(Failure::usage(format!("{count} match")).with_help(list_choices(&shown)).with_help("options that choose: --result ID, --system SYSTEM, --benchmark NAME, --submitter NAME, --division DIVISION"))
         }
     }
 }

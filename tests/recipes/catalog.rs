@@ -185,7 +185,9 @@ fn the_unique_end_of_a_name_is_enough_and_another_asks_which() {
     assert_eq!(error.to_string(), "`llama2-70b-mi355x` is the name of 3 recipes");
     assert_eq!(
         ErrorText::of(&error).help,
-        ["write one of: v5.1/llama2-70b-mi355x, v6.0/llama2-70b-mi355x, v6.1/llama2-70b-mi355x"]
+        [
+            "choose one:\n  v5.1/llama2-70b-mi355x\n  v6.0/llama2-70b-mi355x\n  v6.1/llama2-70b-mi355x"
+        ]
     );
 }
 

@@ -143,7 +143,20 @@ fn selected_gpus_apply_in_a_privileged_container() {
 #[test]
 fn part_of_a_name_suggests_recipes() {
     let stderr = refused(&["show", "llama2"]);
-    assert!(stderr.contains("did you mean one of: mlperf-inference/v4.1"), "{stderr}");
+    assert!(stderr.contains("help: choose one:\n  mlperf-inference/v4.1"), "{stderr}");
+}
+
+#[test]
+fn ambiguous_names_are_listed_one_a_line() {
+    let stderr = refused(&["show", "llama2-70b-mi355x"]);
+    let list = "recipes\nhelp: choose one:\n  v5.1/llama2-70b-mi355x\n  v6.0/llama2-70b-mi355x\n";
+    assert!(stderr.contains(list), "{stderr}");
+}
+
+#[test]
+fn a_misspelt_step_is_suggested() {
+    let stderr = refused(&["plan", RECIPE, "-q", "--skip", "pul"]);
+    assert!(stderr.contains("no such step\nhelp: did you mean `pull`?"), "{stderr}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use retrial_document::formats::{
     check_no_parent, check_one_of, is_hexadecimal, is_word, mismatch_unless, mismatch_with_help,
 };
-use retrial_document::{FormatMismatch, StringFormat, find_nearest};
+use retrial_document::{FormatMismatch, StringFormat, find_nearest, suggest_name};
 
 use crate::{ImageRef, is_cdi_device};
 
@@ -163,7 +163,7 @@ fn check_security_option(text: &str) -> Option<FormatMismatch> {
     }
     mismatch_with_help(format!("`{text}` is not a security option"), find_nearest(key, options).map_or_else(
         || "for example seccomp=unconfined, apparmor=unconfined, label=disable, no-new-privileges".to_owned(),
-        |near| format!("did you mean `{near}=…`?"),
+        |near| suggest_name(format_args!("{near}=…")),
     ))
 }
 

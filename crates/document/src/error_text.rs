@@ -77,7 +77,13 @@ impl From<&str> for ErrorText {
 impl fmt::Display for ErrorText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)?;
-        self.help.iter().try_for_each(|line| write!(formatter, "; help: {line}"))
+        self.help.iter().try_for_each(|help| {
+            // A list of choices has one a line.
+            let mut lines = help.lines().map(str::trim);
+            write!(formatter, "; help: {}", lines.next().unwrap_or_default())?;
+            let list: Vec<&str> = lines.collect();
+            if list.is_empty() { Ok(()) } else { write!(formatter, " {}", list.join(", ")) }
+        })
     }
 }
 
@@ -101,6 +107,9 @@ mod tests {
         assert_eq!(full.help, ["empty disk", "or wait"]);
         assert_eq!(full.to_string(), "disk is full; help: empty disk; help: or wait");
         assert_eq!(full.to_lines(), ["disk is full", "help: empty disk", "help: or wait"]);
+        let list = ErrorText::new("full").with_help("choose one:\n  a\n  b");
+        assert_eq!(list.to_string(), "full; help: choose one: a, b");
+        assert_eq!(list.to_lines().join("\n"), "full\nhelp: choose one:\n  a\n  b");
         let gone = ErrorText::of(&Fault::Gone).in_context("on n1: ");
         assert_eq!(serde_json::to_string(&gone).unwrap(), r#"{"message":"on n1: gone"}"#);
     }

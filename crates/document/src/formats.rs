@@ -1,6 +1,6 @@
 //! The formats of texts: their required syntax.
 
-use super::suggest::find_nearest;
+use super::suggest::did_you_mean;
 
 /// The problem of a text that violates its format, and a suggested fix.
 pub type FormatMismatch = (String, Option<String>);
@@ -98,10 +98,7 @@ pub fn check_one_of(text: &str, values: &[&str], problem: &str) -> Option<Format
     if values.contains(&text) {
         return None;
     }
-    let help = find_nearest(text, values.iter().copied()).map_or_else(
-        || format!("known are {}", values.join(", ")),
-        |near| format!("did you mean `{near}`?"),
-    );
+    let help = did_you_mean(text, values.iter().copied(), "known are");
     mismatch_with_help(format!("`{text}` is {problem}"), help)
 }
 

@@ -76,7 +76,7 @@ pub use node::{MapEntry, Node, Scalar, Value};
 pub use parse::parse_yaml;
 pub use source::{MAX_DOCUMENT_BYTES, Source, Span};
 pub use spanned::Spanned;
-pub use suggest::{did_you_mean, find_nearest, suggest_nearest};
+pub use suggest::{did_you_mean, find_nearest, list_choices, suggest_name, suggest_nearest};
 pub use text::{escape_harmful, is_harmful};
 pub use validate::Validator;
 pub use words::UnknownWord;

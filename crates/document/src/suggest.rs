@@ -1,4 +1,9 @@
-//! Suggestions for misspelt words.
+//! Suggestions for misspelt and ambiguous words.
+
+use std::fmt::Display;
+
+/// The most names that a list of choices has.
+const MAX_CHOICES: usize = 10;
 
 /// Returns the candidate that is nearest to the written text, if it is near enough to be a slip.
 pub fn find_nearest<'a>(
@@ -32,8 +37,21 @@ pub fn suggest_nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    let near = find_nearest(written, candidates)?;
-    Some(format!("did you mean `{near}`?"))
+    find_nearest(written, candidates).map(suggest_name)
+}
+
+/// Returns "did you mean" with a name.
+pub fn suggest_name(name: impl Display) -> String {
+    format!("did you mean `{name}`?")
+}
+
+/// Returns the names among which a person has to choose, one a line, and counts those beyond the first ten.
+pub fn list_choices<Name: Display>(names: &[Name]) -> String {
+    let mut lines = vec!["choose one:".to_owned()];
+    lines.extend(names.iter().take(MAX_CHOICES).map(|name| format!("  {name}")));
+    let more = names.len().saturating_sub(MAX_CHOICES);
+    lines.extend((more > 0).then(|| format!("  and {more} more")));
+    lines.join("\n")
 }
 
 /// Returns "did you mean", or a list of the candidates after the words of `otherwise`.

@@ -1,6 +1,8 @@
 //! Checks names in expressions: defined, known in time, and located inside of block scalars too.
 
-use retrial_document::{Diagnostics, Scalar, Scope, Span, did_you_mean, find_nearest};
+use retrial_document::{
+    Diagnostics, Scalar, Scope, Span, did_you_mean, find_nearest, suggest_name,
+};
 
 use crate::expression::{self, MEASUREMENT_SCOPE, RUN_SCOPE};
 use crate::language::RecipeLanguage;
@@ -104,7 +106,7 @@ impl RecipeLanguage<'_> {
                 }
                 let help = find_nearest(name, names.params.keys().map(String::as_str)).map_or_else(
                     || format!("declare it: `params: {{{name}: {{type: string, default: …}}}}`"),
-                    |near| format!("did you mean `params.{near}`?"),
+                    |near| suggest_name(format_args!("params.{near}")),
                 );
                 undefined(problems, help)
             }
@@ -126,7 +128,7 @@ impl RecipeLanguage<'_> {
                 "known only once the machines and the models are resolved; commands, env, mounts and paths may use it",
             ),
             ("gpus" | "nodes" | "node" | "head", _) => match self.machine_name_help(root, rest) {
-                Some(help) => undefined(problems, help.to_owned()),
+                Some(help) => undefined(problems, help),
                 None => true,
             },
             ("models", rest) => match self.model_name_help(rest) {
@@ -138,14 +140,14 @@ impl RecipeLanguage<'_> {
     }
 
     /// Returns help for an undefined name of GPUs or machines; none if the name is defined.
-    fn machine_name_help(&self, root: &str, rest: &str) -> Option<&'static str> {
+    fn machine_name_help(&self, root: &str, rest: &str) -> Option<String> {
         let has_nodes = self.names.nodes || self.partial;
         match (root, rest) {
             ("gpus", "" | "count") if self.names.gpus || self.partial => None,
-            ("gpus", "" | "count") => {
-                Some("set the number of GPUs under `requires`: `gpus: {vendor: amd, count: 8}`")
-            }
-            ("gpus", _) => Some("did you mean `gpus.count`?"),
+            ("gpus", "" | "count") => Some(
+                "set the number of GPUs under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
+            ),
+            ("gpus", _) => Some(suggest_name("gpus.count")),
             ("nodes", "" | "count" | "gpus")
             | ("node", "" | "name" | "gpus")
             | ("head", "" | "address")
@@ -154,9 +156,12 @@ impl RecipeLanguage<'_> {
                 None
             }
             _ if has_nodes => Some(
-                "nodes have `nodes.count`, `nodes.gpus`, `node.name`, `node.gpus`, `head.address`",
+                "nodes have `nodes.count`, `nodes.gpus`, `node.name`, `node.gpus`, `head.address`"
+                    .into(),
             ),
-            _ => Some("set the number of machines at the top of the file: `nodes: {count: 2}`"),
+            _ => Some(
+                "set the number of machines at the top of the file: `nodes: {count: 2}`".into(),
+            ),
         }
     }
 
@@ -167,7 +172,7 @@ impl RecipeLanguage<'_> {
             "head",
         ];
         if let Some(qualified) = self.find_qualified_name(path) {
-            format!("did you mean `{qualified}`?")
+            suggest_name(qualified)
         } else if root == "env" {
             "for an environment variable, write `$NAME`: the shell reads it".into()
         } else {
@@ -197,7 +202,7 @@ impl RecipeLanguage<'_> {
                 Some(false) => "only a model of the hub has a commit".into(),
                 None if self.partial => return None,
                 None => match find_nearest(name, models.keys().map(String::as_str)) {
-                    Some(near) => format!("did you mean `models.{near}.commit`?"),
+                    Some(near) => suggest_name(format_args!("models.{near}.commit")),
                     None => "name a model of `models`".into(),
                 },
             },

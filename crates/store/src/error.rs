@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use miette::Diagnostic;
+use retrial_document::list_choices;
 use thiserror::Error;
 
 use super::journal::UnreadableLine;
@@ -82,10 +83,19 @@ pub enum StoreError {
         requested: String,
         /// The directory that was searched.
         among: PathBuf,
-        matches: usize,
-        /// The names that match, or the latest ones, as further lines of the message.
+        /// The name that is probably meant, or the latest ones.
         #[help]
         help: Option<String>,
+    },
+    /// Several runs or batches whose ids have a part like this.
+    #[error("{requested:?} is part of the names of {} {}", choices.len(), kind.plural())]
+    #[diagnostic(help("{}", list_choices(choices)))]
+    Ambiguous {
+        kind: RecordKind,
+        /// The name as the user wrote it.
+        requested: String,
+        /// The ids, newest first.
+        choices: Vec<String>,
     },
     /// A path that leads to something else than a run or a batch.
     #[error("{path} is not the directory of a {kind}: it has no journal", path = path.display())]

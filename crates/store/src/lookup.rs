@@ -10,8 +10,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use retrial_document::measures::format::join_first;
-use retrial_document::suggest_nearest;
+use retrial_document::{find_nearest, list_choices, suggest_name, suggest_nearest};
 
 use super::error::{RecordKind, StoreError};
 use super::files::{PRIVATE_DIRECTORY_MODE, create_private_directory};
@@ -155,26 +154,49 @@ pub(super) fn find_record(
     }
     let newest_ids = ids.iter().rev().filter(is_record).take(MAX_LISTED).cloned();
     let latest: Vec<String> = newest_ids.collect();
-    let help = if matches.is_empty() && latest.is_empty() {
+    let requested = query.to_owned();
+    if !matches.is_empty() {
+        let choices = matches.into_iter().rev().collect();
+        return Err(StoreError::Ambiguous { kind, requested, choices });
+    }
+    let help = if latest.is_empty() {
         format!("there are no {} yet", kind.plural())
     } else if before_last.is_some() {
-        format!("the oldest is `last~{}`", NewestFirst::new(parent.to_owned()).count() - 1)
-    } else if matches.is_empty() {
-        let names = std::iter::once("last").chain(ids.iter().map(String::as_str));
-        suggest_nearest(query, names)
-            .unwrap_or_else(|| format!("the latest are: {}", latest.join(", ")))
+        describe_oldest(NewestFirst::new(parent.to_owned()).count())
     } else {
-        let newest_first: Vec<&str> = matches.iter().rev().map(String::as_str).collect();
-        let listed = join_first(&newest_first, MAX_LISTED);
-        format!("that could be: {listed}")
+        suggest_id(query, ids.iter().rev().filter(is_record))
+            .unwrap_or_else(|| format!("the latest are: {}", latest.join(", ")))
     };
-    Err(StoreError::NoSuch {
-        kind,
-        requested: query.to_owned(),
-        among: parent.to_owned(),
-        matches: matches.len(),
-        help: Some(help),
+    let among = parent.to_owned();
+    Err(StoreError::NoSuch { kind, requested, among, help: Some(help) })
+}
+
+/// Says which name the oldest of so many runs or batches has.
+pub fn describe_oldest(count: usize) -> String {
+    match count {
+        0 | 1 => "the only one is `last`".to_owned(),
+        _ => format!("the oldest is `last~{}`", count - 1),
+    }
+}
+
+/// Returns "did you mean" with `last` or an id, or a list of those whose stem is probably meant (`lama3-70b`).
+fn suggest_id<'a>(query: &str, newest_first: impl Iterator<Item = &'a String>) -> Option<String> {
+    let ids: Vec<&str> = newest_first.map(String::as_str).collect();
+    if let Some(suggestion) = suggest_nearest(query, std::iter::once("last").chain(ids.clone())) {
+        return Some(suggestion);
+    }
+    let near = find_nearest(query, ids.iter().filter_map(|id| stem(id)))?;
+    let choices: Vec<&str> = ids.iter().copied().filter(|id| stem(id) == Some(near)).collect();
+    Some(match choices[..] {
+        [only] => suggest_name(only),
+        _ => list_choices(&choices),
     })
+}
+
+/// The part of an id between its time and its four digits.
+fn stem(id: &str) -> Option<&str> {
+    let (_, after_time) = id.split_at_checked("20261121-120000-".len())?;
+    Some(after_time.rsplit_once('-')?.0)
 }
 
 /// Its start time, from its journal's first line: an id has the local time, to the second. `None` without a
@@ -211,7 +233,7 @@ mod tests {
 
     fn found(parent: &Path, query: &str) -> String {
         let found = find_record(RecordKind::Run, parent, query)
-            .map_err(|error| ErrorText::of(&error).to_string());
+            .map_err(|error| ErrorText::of(&error).to_lines().join("\n"));
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.map_or_else(|error| error, name)
     }
@@ -274,6 +296,9 @@ mod tests {
             "{}",
             found(runs, "last~3")
         );
+        let single = tempfile::tempdir().unwrap();
+        plant(single.path(), "only", "2026-11-21T12:00:00Z");
+        assert!(found(single.path(), "last~5").ends_with("the only one is `last`"));
         for other in ["last~", "last~-1", "last~x", "last~1.5", "lastly"] {
             assert_eq!(parse_last(other), None, "{other}");
         }
@@ -291,12 +316,32 @@ mod tests {
             plant(runs, &format!("20261122-120000-many-00{number:02}"), "2026-11-22T12:00:00Z");
         }
         let error = found(runs, "many");
-        assert!(error.contains("that could be: 20261122-120000-many-0014, "), "{error}");
-        assert!(error.ends_with("-many-0005 and 2 more"), "ten are listed: {error}");
+        let list = "12 runs\nhelp: choose one:\n  20261122-120000-many-0014\n  ";
+        assert!(error.contains(list), "{error}");
+        assert!(error.ends_with("-many-0005\n  and 2 more"), "ten are listed: {error}");
         assert_eq!(found(runs, "more"), "20261121-120000-one-0001-more");
         let exact = "20261121-120000-one-0001";
         assert_eq!(found(runs, exact), exact);
-        assert!(found(runs, "one").contains("that could be"));
+        assert!(found(runs, "one").contains("choose one:"));
         assert!(found(runs, "two").contains("the latest are"), "it has no journal");
+    }
+
+    #[test]
+    fn misspelt_runs_are_suggested_by_their_stem() {
+        let directory = tempfile::tempdir().unwrap();
+        let runs = directory.path();
+        let only = "20261121-120000-llama2-70b-mi300x-0001";
+        plant(runs, only, "2026-11-21T12:00:00Z");
+        for number in 2..4 {
+            let id = format!("20261122-120000-gemm-000{number}");
+            plant(runs, &id, "2026-11-22T12:00:00Z");
+        }
+        fs::create_dir(runs.join("20261122-120000-gemm-0009")).unwrap();
+        let asks = |query: &str| found(runs, query).rsplit_once("help: ").unwrap().1.to_owned();
+        assert_eq!(asks("llamma2-70b-mi300x"), format!("did you mean `{only}`?"));
+        assert_eq!(asks("lats"), "did you mean `last`?");
+        let expected = "choose one:\n  20261122-120000-gemm-0003\n  20261122-120000-gemm-0002";
+        assert_eq!(asks("gemn"), expected);
+        assert!(asks("resnet50").starts_with("the latest are: 20261122-120000-gemm-0003, "));
     }
 }

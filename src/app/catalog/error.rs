@@ -3,10 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use itertools::join;
-
 use super::short_name;
-use retrial_recipe::{Diagnostics, find_nearest};
+use retrial_document::{find_nearest, list_choices, suggest_name};
+use retrial_recipe::Diagnostics;
 
 /// An error of opening a recipe.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
@@ -23,15 +22,13 @@ pub enum CatalogError {
         help: Option<String>,
     },
     /// Several built-in recipes have this name.
-    #[error("`{name}` is the name of {count} recipes")]
-    #[diagnostic(help("write one of: {choices}"))]
+    #[error("`{name}` is the name of {} recipes", choices.len())]
+    #[diagnostic(help("{}", list_choices(choices)))]
     Ambiguous {
         /// The name on the command line.
         name: String,
-        /// The number of recipes.
-        count: usize,
-        /// The shortest name of each.
-        choices: String,
+        /// The shortest name of each recipe.
+        choices: Vec<String>,
     },
     /// The path does not exist.
     #[error("no such file or directory: `{path}`")]
@@ -75,13 +72,8 @@ impl CatalogError {
     pub(super) fn unknown_recipe(name: &str, names: &[String]) -> Self {
         let matching = short_name::find_matching(name, names);
         if !matching.is_empty() {
-            let shortened = matching.iter();
-            let shortened = shortened.map(|full| short_name::shorten(full, names));
-            return Self::Ambiguous {
-                name: name.to_owned(),
-                count: matching.len(),
-                choices: join(shortened, ", "),
-            };
+            let shortened = matching.iter().map(|full| short_name::shorten(full, names));
+            return Self::Ambiguous { name: name.to_owned(), choices: shortened.collect() };
         }
         let path = Path::new(name);
         let with_extension = path.with_added_extension("yaml");
@@ -93,8 +85,8 @@ impl CatalogError {
             match similar_names(name, names)[..] {
                 [] => "see `retrial list`; recipes and batches are files that end with `.yaml`, or whose path begins with `./` or `/`"
                     .to_owned(),
-                [one] => format!("did you mean `{one}`?"),
-                ref several => format!("did you mean one of: {}?", several.join(", ")),
+                [one] => suggest_name(one),
+                ref several => list_choices(several),
             }
         };
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -127,7 +119,7 @@ fn similar_names<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
 /// Suggests the path that is probably meant.
 fn suggest_path(near: Option<&Path>) -> String {
     match near {
-        Some(near) => format!("did you mean `{}`?", near.display()),
+        Some(near) => suggest_name(near.display()),
         None => "check the path, or see `retrial list` for built-in recipes".to_owned(),
     }
 }

@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
+use retrial_document::did_you_mean;
 use retrial_results::verdict::comparison::{
     Comparison, ComparisonOptions, ComparisonSubject, compare_subjects,
 };
 
-/// Lines of a list that are shown below an error.
-const MAX_LISTED: usize = 8;
+/// The most notes that are shown below an error.
+const MAX_NOTES: usize = 8;
 
 /// Compares the named subjects with the first of them.
 pub fn compare_named_subjects(
@@ -27,11 +28,10 @@ pub fn compare_named_subjects(
     if let Some(baseline) = &request.baseline {
         let is_baseline = |subject: &ComparisonSubject| subject.name.contains(baseline.as_str());
         let Some(position) = subjects.iter().position(is_baseline) else {
-            let names: Vec<&str> = subjects.iter().map(|one| one.name.as_str()).collect();
-            return Err(Failure::usage(format!(
-                "--baseline {baseline} is not among the subjects: {}",
-                names.join(", ")
-            )));
+            let names = subjects.iter().map(|one| one.name.as_str());
+            let help = did_you_mean(baseline, names, "they are");
+            let message = format!("--baseline {baseline} is not among the subjects");
+            return Err(Failure::usage(message).with_help(help));
         };
         subjects[..=position].rotate_right(1);
     }
@@ -39,7 +39,7 @@ pub fn compare_named_subjects(
     if comparison.figures.is_empty() {
         let subjects = request.subjects.join(" and ");
         let failure = Failure::usage(format!("{subjects} have no figure in common"));
-        return Err(with_list(failure, &comparison.notes));
+        return Err(comparison.notes.into_iter().take(MAX_NOTES).fold(failure, Failure::with_help));
     }
     Ok(comparison)
 }
@@ -63,10 +63,4 @@ fn comparison_options(request: &CompareRequest) -> ComparisonOptions {
         fail_if: request.fail_if,
         ..ComparisonOptions::default()
     }
-}
-
-/// A failure with the first lines of a list below its message.
-fn with_list(failure: Failure, lines: &[String]) -> Failure {
-    let first_lines = lines.iter().take(MAX_LISTED);
-    first_lines.fold(failure, Failure::with_help)
 }

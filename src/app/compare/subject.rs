@@ -5,12 +5,12 @@ use std::path::Path;
 use itertools::Itertools as _;
 
 use super::pool::{Pool, PooledRun, count_runs_once};
-use super::with_list;
 use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{CompareRequest, GlobalOptions, JudgeRequest};
 use crate::app::runs;
+use retrial_document::{list_choices, suggest_nearest};
 use retrial_history::{RunFilter, RunSummary};
 use retrial_plan::BatchPosition;
 use retrial_results::evidence::environment;
@@ -188,17 +188,19 @@ fn read_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject,
             Failure::usage(format!("{batch}:{cell}: the history has no run of a batch {batch}"))
                 .with_help("see: retrial runs")
         } else {
-            let message = format!("{batch}:{cell} is ambiguous; several batches match:");
-            with_list(Failure::usage(message), &batches)
+            let message =
+                format!("{batch}:{cell}: {batch} is part of the names of several batches");
+            Failure::usage(message).with_help(list_choices(&batches))
         });
     };
     let mut found: Vec<&RunSummary> =
         rows.iter().filter(|row| belongs_to_cell(row, cell)).collect();
     found.sort_by_key(|row| row.batch.as_ref().map(|batch| batch.trial));
     if found.is_empty() {
-        let message = format!("batch {id} has no cell {cell}; it has:");
         let cells = distinct_values(&rows, |batch| &batch.cell);
-        return Err(with_list(Failure::usage(message), &cells));
+        let help = suggest_nearest(cell, cells.iter().map(String::as_str));
+        return Err(Failure::usage(format!("batch {id} has no cell {cell}"))
+            .with_help(help.unwrap_or_else(|| list_choices(&cells))));
     }
     let runs = found.iter().map(|row| evidence_of_run(&row.directory()));
     let runs = runs.collect::<Result<_, _>>()?;
@@ -225,5 +227,7 @@ fn distinct_values(rows: &[RunSummary], value: impl Fn(&BatchPosition) -> &Strin
 
 fn cell_required(id: &str, rows: &[RunSummary]) -> Failure {
     let message = format!("{id} is a batch: name one of its cells, {id}:CELL");
-    with_list(Failure::usage(message), &distinct_values(rows, |batch| &batch.cell))
+    let cells = distinct_values(rows, |batch| &batch.cell);
+    let names: Vec<String> = cells.iter().map(|cell| format!("{id}:{cell}")).collect();
+    Failure::usage(message).with_help(list_choices(&names))
 }

@@ -13,7 +13,7 @@ use super::formats::StringFormat;
 use super::language::Language;
 use super::node::{MapEntry, Node, Value};
 use super::source::Span;
-use super::suggest::{did_you_mean, find_nearest};
+use super::suggest::{did_you_mean, suggest_name, suggest_nearest};
 use crate::describe::{accepts_kind_of, describe_type, is_scalar, writing_hint_for};
 
 /// Units behind the names of keys: `timeout_s`, `memory_gb`.
@@ -140,16 +140,14 @@ impl<'a, L: Language> Validator<'a, L> {
     /// with a unit behind its name (`timeout_s`); a key of this map with a similar name; else all keys of this map.
     fn suggest_key(&self, name: &str, object: &'static Object) -> String {
         let keys = object.keys().map(|key| key.name);
-        let nearest = find_nearest(name, keys.clone());
-        let did_you_mean_key = |key: &str| format!("did you mean `{key}`?");
         let Some(path) = self.find_path(name) else {
             return did_you_mean(name, keys, "known keys");
         };
         let key = path.rsplit('.').next().unwrap_or(&path);
         if object.key(key).is_some() {
-            return did_you_mean_key(key);
+            return suggest_name(key);
         }
-        let other = nearest.map(|near| format!("; or {}", did_you_mean_key(near)));
+        let other = suggest_nearest(name, keys).map(|other| format!("; or {other}"));
         describe_path(&path) + &other.unwrap_or_default()
     }
 

@@ -3,7 +3,7 @@
 
 use retrial_container::ImageRef;
 use retrial_document::{Diagnostics, Span};
-use retrial_recipe::find_nearest;
+use retrial_document::{find_nearest, suggest_name};
 
 use super::flags::{FlagArity, LineFlag, Program};
 use crate::shell::{RawWord, Values, Word};
@@ -241,8 +241,9 @@ impl<'words, 'a> LineReader<'words, 'a> {
         if let Some(flag) = self.program.find_long(&name) {
             return self.push_flag(flag, value, word);
         }
-        let near = find_nearest(&name, self.program.flags().map(|flag| flag.name));
-        let help = near.map_or("remove it".to_owned(), |near| format!("did you mean --{near}?"));
+        let names = self.program.flags().map(|flag| flag.name);
+        let near = find_nearest(&name, names).map(|near| suggest_name(format_args!("--{near}")));
+        let help = near.unwrap_or_else(|| "remove it".to_owned());
         let message = format!("{} has no --{name}", self.program.name);
         self.problems.error("guide", message, &word.span, help);
     }

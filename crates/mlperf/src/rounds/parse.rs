@@ -3,7 +3,7 @@
 use super::model::{Round, RoundBenchmark};
 use crate::loadgen::TestScenario;
 use retrial_document::{
-    Diagnostics, Keys as _, Node, PlainLanguage, Source, Validator, find_nearest, parse_yaml,
+    Diagnostics, Keys as _, Node, PlainLanguage, Source, Validator, parse_yaml, suggest_nearest,
 };
 
 impl Round {
@@ -80,10 +80,8 @@ fn report_unknown_name(
     if known.contains(&name) {
         return;
     }
-    let help = find_nearest(name, known.iter().copied()).map_or_else(
-        || format!("describe it under `{key}`"),
-        |near| format!("did you mean `{near}`?"),
-    );
+    let help = suggest_nearest(name, known.iter().copied())
+        .unwrap_or_else(|| format!("describe it under `{key}`"));
     let message = format!("`{name}` is not a {kind} of this round");
     problems.error("unknown-value", message, &node.span, help);
 }

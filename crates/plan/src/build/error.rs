@@ -45,17 +45,15 @@ pub enum PlanError {
         command: String,
     },
     /// `--skip` or `--from` names no step of the plan.
-    #[error("{option} {name}: the plan has no such step{hint}")]
-    #[diagnostic(help("its steps: {has}"))]
+    #[error("{option} {name}: the plan has no such step")]
+    #[diagnostic(help("{suggestion}"))]
     NoSuchStep {
         /// The option that named it, `--skip` or `--from`.
         option: &'static str,
         /// The value of the option.
         name: String,
-        /// ` (did you mean …?)`
-        hint: String,
-        /// The names of the plan's steps, comma-separated.
-        has: String,
+        /// The step that is probably meant, or the names of all.
+        suggestion: String,
     },
     /// `--gpus` with a recipe that requires none.
     #[error("--gpus {gpus}: the recipe requires no GPUs (requires.gpus)")]

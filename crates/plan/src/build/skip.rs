@@ -4,7 +4,7 @@ use super::PlanBuilder;
 use super::error::PlanError;
 use crate::options::KeepContainer;
 use crate::step::{Action, Step, StepCondition};
-use retrial_recipe::find_nearest;
+use retrial_document::did_you_mean;
 
 impl PlanBuilder<'_> {
     /// Marks the steps that `--skip` and `--from` skip.
@@ -51,14 +51,9 @@ impl PlanBuilder<'_> {
         let is_it = |step: &Step| step.name == name || step.number.to_string() == name;
         let found = steps.iter().position(is_it);
         found.ok_or_else(|| {
-            let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
-            let near = find_nearest(name, names.iter().copied());
-            PlanError::NoSuchStep {
-                option,
-                name: name.to_owned(),
-                hint: near.map_or_else(String::new, |near| format!(" (did you mean {near}?)")),
-                has: names.join(", "),
-            }
+            let names = steps.iter().map(|step| step.name.as_str());
+            let suggestion = did_you_mean(name, names, "its steps");
+            PlanError::NoSuchStep { option, name: name.to_owned(), suggestion }
         })
     }
 }

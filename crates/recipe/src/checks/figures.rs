@@ -2,7 +2,7 @@
 
 use super::CheckContext;
 use crate::model::{entry_name, figure_name};
-use retrial_document::{MapEntry, Node, Span, find_nearest, suggest_nearest};
+use retrial_document::{MapEntry, Node, Span, find_nearest, suggest_name, suggest_nearest};
 use retrial_mlperf::figures::{
     accuracy_figure_names, find_known_figure, find_loadgen_figure, is_accuracy_figure,
     loadgen_figure_names,
@@ -128,7 +128,7 @@ impl CheckContext<'_> {
                     text => text,
                 };
                 let help = match find_nearest(text, named.iter().copied()) {
-                    Some(near) if near != text => format!("did you mean `{near}`?"),
+                    Some(near) if near != text => suggest_name(near),
                     _ => format!(
                         "write it: `(?<{name}>\\S+)`; `value` and `unit` have a meaning of their own"
                     ),

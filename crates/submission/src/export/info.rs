@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use retrial_document::parse_yaml;
-use retrial_document::{Diagnostic, Diagnostics, Source, find_nearest};
+use retrial_document::{Diagnostic, Diagnostics, Source, suggest_nearest};
 use retrial_document::{MapEntry, Node, Value};
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission::fields::{
@@ -104,10 +104,10 @@ fn insert_field(
     if !allowed_fields.contains(&key) {
         let message = format!("MLCommons has no field `{key}`");
         let further = ["measurements", "calibration"];
-        let near = find_nearest(key, allowed_fields.into_iter().chain(further));
+        let suggestion = suggest_nearest(key, allowed_fields.into_iter().chain(further));
         problems.push(
             Diagnostic::error("unknown-key", message, entry.key_span.clone())
-                .with_optional_help(near.map(|near| format!("did you mean `{near}`?"))),
+                .with_optional_help(suggestion),
         );
     } else if let Some(value) = read_field_text(node, problems) {
         let invalid = match key {
