@@ -35,7 +35,8 @@ const MEMBERS: [(&str, PatternValue); 18] = [
     ("rouge2", Figure("ROUGE2", "")),
     ("rougel", Figure("ROUGEL", "")),
     ("rougelsum", Figure("ROUGELSUM", "")),
-    ("gen_len", Figure("GEN_LEN", "")),
+    // The length of all decoded answers, of which Python counts the characters.
+    ("gen_len", Figure("GEN_LEN", "characters")),
     ("tokens_per_sample", Figure("TOKENS_PER_SAMPLE", "")),
     ("clip_score", Figure("CLIP_SCORE", "")),
     ("fid_score", Figure("FID_SCORE", "")),

@@ -14,7 +14,10 @@ fn shown(accuracy: &Accuracy) -> String {
 
 #[rstest]
 #[case("mAP=1,037.5\n", "mAP=1037.5")]
-#[case("{'rouge1': 43.5, 'gen_len': 4_114_148, 'gen_num': 13}\n", "GEN_LEN=4114148 ROUGE1=43.5")]
+#[case(
+    "{'rouge1': 43.5, 'gen_len': 4_114_148, 'gen_num': 13}\n",
+    "GEN_LEN=4114148characters ROUGE1=43.5"
+)]
 #[case("BLEU: 27.5…\nmAP=37.3k\n", "")]
 #[case("accuracy=76.034%, good=38017, total=50000\n", "acc=76.034%")]
 #[case("{\"accuracy\": 76.5, \"good\": 3, \"total\": 4}\n", "acc=76.5")]
@@ -44,11 +47,11 @@ fn shown(accuracy: &Accuracy) -> String {
 #[case("Accuracy: mean = 0.86112, kidney = 0.9346, tumor = 0.7877\n", "DICE=0.86112")]
 #[case(
     "{'rouge1': 43.0994, 'rouge2': 20.1104, 'rougeL': 29.9725, 'rougeLsum': 40.2422, 'gen_len': 4114148, 'gen_num': 13368}\n",
-    "GEN_LEN=4114148 ROUGE1=43.0994 ROUGE2=20.1104 ROUGEL=29.9725 ROUGELSUM=40.2422"
+    "GEN_LEN=4114148characters ROUGE1=43.0994 ROUGE2=20.1104 ROUGEL=29.9725 ROUGELSUM=40.2422"
 )]
 #[case(
     "{'rouge1': '38.4843', 'rougeL': '24.3232', 'gen_len': np.int64(27280439)}\r\n",
-    "GEN_LEN=27280439 ROUGE1=38.4843 ROUGEL=24.3232"
+    "GEN_LEN=27280439characters ROUGE1=38.4843 ROUGEL=24.3232"
 )]
 #[case(
     "{'rouge1': np.float64(44.5427), 'tokens_per_sample': 282.9}\n",
