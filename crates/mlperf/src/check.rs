@@ -23,6 +23,8 @@ pub enum RuleCheckKind {
     NotStated,
     /// Only an excerpt of the log exists: it proves no value.
     Excerpt,
+    /// A figure that was not found, so that nothing could be checked of it.
+    NoFigure,
 }
 
 impl RuleCheckKind {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use itertools::{Itertools as _, join};
 
-use retrial_mlperf::check::RuleCheckKind;
+use retrial_mlperf::check::{RuleCheck, RuleCheckKind};
 use retrial_mlperf::figures::find_known_figure;
 
 use crate::{OpenRun, ReportedVerdict};
@@ -45,10 +45,13 @@ fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> Vec<String> {
         )
     });
     let of_results = entry.verdict.results.iter().flat_map(|result| &result.rules);
-    let is_violated = entry.rules.iter().chain(of_results).any(|rule| !rule.passed);
-    let rules = is_violated.then(|| {
+    let failed: Vec<&RuleCheck> =
+        entry.rules.iter().chain(of_results).filter(|rule| !rule.passed).collect();
+    let is_violated = failed.iter().any(|rule| rule.kind != RuleCheckKind::NoFigure);
+    let rules = (is_violated || logs.is_none() && !failed.is_empty()).then(|| {
         // Results of others are not run again.
-        let fix = id.map_or("", |_| "fix the violated rules and run it again; ");
+        let fix = id.filter(|_| is_violated);
+        let fix = fix.map_or("", |_| "fix the violated rules and run it again; ");
         let subject = id.unwrap_or(&entry.evidence);
         format!(
             "{fix}all rules with measured and required values: {program} judge {subject} --output json"

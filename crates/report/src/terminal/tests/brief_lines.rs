@@ -99,3 +99,18 @@ fn a_run_that_has_not_ended_is_not_called_failed(
     let text = render_terminal(&brief::brief_document(&entry), terminal);
     assert!(text.contains(headline) && text.contains(help), "{text}");
 }
+
+/// A figure of the recipe's own that was not found violates no rule.
+#[test]
+fn rules_are_fixed_only_if_one_was_violated() {
+    let mut evidence = performance("Offline", "gemm", &[1.0], 2.0);
+    evidence.trials[0].figures.clear();
+    let mut verdict = judge(&context(), &[evidence]);
+    let text = render_brief(&verdict, 120);
+    assert!(text.contains("gemm is missing"), "{text}");
+    assert!(text.contains("help: correct the figure in the recipe"), "{text}");
+    assert!(!text.contains("violated"), "{text}");
+    verdict.results[0].rules.push(RuleCheck::violation("seed", "1", "2"));
+    let text = render_brief(&verdict, 120);
+    assert!(text.contains("help: fix the violated rules and run it again"), "{text}");
+}

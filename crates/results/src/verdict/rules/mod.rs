@@ -12,8 +12,12 @@ use super::{
     number,
 };
 use causes::ViolationCauses;
+use retrial_mlperf::check::RuleCheckKind;
 use retrial_readings::nearest::join_first_names;
 use retrial_recipe::model::{Limit, Mode};
+
+/// The measured value of a figure that was not found.
+const NO_FIGURE: &str = "no such figure";
 
 /// The outcome of the rules for one scenario in one mode.
 #[derive(Debug, Default)]
@@ -127,21 +131,26 @@ impl TrialRules<'_> {
         required: &str,
         why: &str,
     ) {
-        self.add_violation_by(rule, measured, required, why, why);
+        self.checked.invalid.push(format!("{}{why}", self.prefix));
+        self.checked.causes.add(rule, why);
+        self.add_check(RuleCheck::violation(rule, measured, required));
     }
 
-    /// Adds a violated rule with its cause, which other rules may share.
-    fn add_violation_by(
+    /// Adds a figure that was not found; the cause may be its table's.
+    fn add_missing_figure(
         &mut self,
         rule: &str,
-        measured: impl Into<String>,
+        measured: &str,
         required: &str,
         why: &str,
-        cause: &str,
+        cause: Option<&str>,
     ) {
         self.checked.invalid.push(format!("{}{why}", self.prefix));
-        self.checked.causes.add(rule, cause);
-        self.add_check(RuleCheck::violation(rule, measured, required));
+        self.checked.causes.add(rule, cause.unwrap_or(why));
+        self.add_check(RuleCheck {
+            kind: RuleCheckKind::NoFigure,
+            ..RuleCheck::violation(rule, measured, required)
+        });
     }
 
     fn add_check(&mut self, check: RuleCheck) {
@@ -252,24 +261,31 @@ impl TrialRules<'_> {
     /// have none of.
     fn check_expected_figure(&mut self, name: &str) {
         let figure = self.trial.figure(name);
-        let text = figure.map_or_else(|| "no such figure".to_owned(), FigureValue::to_string);
+        let text = figure.map(FigureValue::to_string);
         let required = "a figure above zero";
         let dropped = convergence::dropped_trial(self.evidence, name)
             .and_then(|position| self.evidence.trials.get(position))
             .is_some_and(|dropped| dropped.trial == self.trial.trial);
         if figure.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
-            self.add_passed(name, text, required);
+            self.add_passed(name, text.unwrap_or_default(), required);
         } else if dropped {
             let measured = "did not converge: the slowest, which is dropped";
             self.add_passed(name, measured, "one such run at most");
         } else {
-            let why = match figure {
-                Some(_) if self.has_not_converged() => "the run did not converge".to_owned(),
-                Some(_) => format!("{name} is {text}, which cannot be compared"),
-                None => format!("{name} is missing{}", describe_missing(self.trial, name)),
-            };
-            let cause = find_missing_reason(self.trial, name).filter(|_| figure.is_none());
-            self.add_violation_by(name, text, required, &why, cause.unwrap_or(&why));
+            match text {
+                Some(text) if self.has_not_converged() => {
+                    self.add_violation(name, text, required, "the run did not converge");
+                }
+                Some(text) => {
+                    let why = format!("{name} is {text}, which cannot be compared");
+                    self.add_violation(name, text, required, &why);
+                }
+                None => {
+                    let why = format!("{name} is missing{}", describe_missing(self.trial, name));
+                    let cause = find_missing_reason(self.trial, name);
+                    self.add_missing_figure(name, NO_FIGURE, required, &why, cause);
+                }
+            }
         }
     }
 
@@ -289,8 +305,8 @@ impl TrialRules<'_> {
         let why =
             first_missing.map_or(String::new(), |(name, reason)| format!(": {name}: {reason}"));
         let why = format!("it has no figure{why}");
-        let cause = first_missing.map_or(&why, |(_, reason)| reason);
-        self.add_violation_by("figures", "none", "at least one", &why, cause);
+        let cause = first_missing.map(|(_, reason)| reason.as_str());
+        self.add_missing_figure("figures", "none", "at least one", &why, cause);
     }
 
     /// Checks that every declared figure is there, even if nothing is required of it.
@@ -304,7 +320,7 @@ impl TrialRules<'_> {
             let is_declared = evidence.plan.figures.iter().any(|(figure, _)| figure == name);
             if is_declared && !is_required(name) {
                 let why = format!("{name} is missing: {reason}");
-                self.add_violation_by(name, "no such figure", "a figure", &why, reason);
+                self.add_missing_figure(name, NO_FIGURE, "a figure", &why, Some(reason));
             }
         }
     }
@@ -340,8 +356,8 @@ impl TrialRules<'_> {
             }
             let missing = describe_missing(self.trial, name);
             let why = format!("{name} is missing{missing}; required {required}");
-            let cause = find_missing_reason(self.trial, name).unwrap_or(&why);
-            return self.add_violation_by(name, "no such figure", &required, &why, cause);
+            let cause = find_missing_reason(self.trial, name);
+            return self.add_missing_figure(name, NO_FIGURE, &required, &why, cause);
         };
         let text = figure.to_string();
         let may_be_negative = limit.min.is_some_and(|min| min < 0.0);
