@@ -10,4 +10,4 @@ pub use directory::{
     ControlDirectory, DEADLINE_GRACE_S, DEADLINE_RENEWAL_INTERVAL, PACKAGES_SCRIPT, step_command,
     step_mark,
 };
-pub use step::{ResultDirectory, StepControl, StepExit};
+pub use step::{RefusedResult, ResultDirectory, StepControl, StepExit};

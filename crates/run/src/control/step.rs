@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use retrial_document::words;
 use retrial_store::dir_handle::DirHandle;
 use retrial_store::{StoreError, open};
 
@@ -10,7 +11,7 @@ const EXIT_PLACEHOLDER: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
 const PREPARED_FILES: [&str; 9] =
-    ["pid.tmp", "oom", "others", "left", "code", "found", "lengths", "files", "stale"];
+    ["pid.tmp", "oom", "others", "left", "code", "found", "lengths", "refused", "stale"];
 
 /// The files of one step in the control directory.
 #[derive(Debug, Clone)]
@@ -41,6 +42,18 @@ pub struct ResultDirectory {
     pub path: String,
     /// The lengths of its files, bytes; 0 if they are not known.
     pub length: u64,
+}
+
+words! {
+    /// Why a path where results are expected has none.
+    pub enum RefusedResult {
+        /// A file, where a directory is expected.
+        File = "file",
+        /// A directory without files.
+        Empty = "empty",
+        /// A directory with files from before the step only.
+        Unchanged = "unchanged",
+    }
 }
 
 impl StepControl {
@@ -166,11 +179,15 @@ impl StepControl {
         (counts.next().flatten(), counts.next().flatten())
     }
 
-    /// Returns a file that matches the pattern, where a directory is expected.
-    pub fn find_result_file(&self, pattern: &str) -> Option<String> {
-        let text = self.read_text("files")?;
-        let mut files = text.lines().filter_map(|line| line.split_once('\t'));
-        files.find(|(matched, _)| *matched == pattern).map(|(_, path)| path.to_owned())
+    /// Returns a path that matches the pattern and has no results, and why.
+    pub fn find_refused_result(&self, pattern: &str) -> Option<(RefusedResult, String)> {
+        let text = self.read_text("refused")?;
+        text.lines().find_map(|line| {
+            let (reason, place) = line.split_once('\t')?;
+            let (matched, path) = place.split_once('\t')?;
+            let reason = reason.parse().ok()?;
+            (matched == pattern).then(|| (reason, path.to_owned()))
+        })
     }
 
     /// Returns the result directories that the step created and that match the pattern.

@@ -3,7 +3,7 @@
 use itertools::join;
 
 use crate::container::{Extraction, MAX_EXTRACTED_BYTES, extract_path};
-use crate::control::{ResultDirectory, StepControl};
+use crate::control::{RefusedResult, ResultDirectory, StepControl};
 use crate::error::Halt;
 use crate::interrupt::run_on_thread;
 use crate::step::StepSession;
@@ -36,17 +36,28 @@ pub async fn collect_results(
     let directory = match &directories[..] {
         [directory] => directory,
         [] => {
-            let file = control.and_then(|control| control.find_result_file(pattern));
-            if let Some(file) = file {
+            let refused = control.and_then(|control| control.find_refused_result(pattern));
+            let Some((reason, path)) = refused else {
                 return Err(missing(
-                    format!("{} is a file, not a directory", session.run_session.redact(&file)),
-                    "let `results:` name the directory of the file, and `file:` of each figure the file",
+                    format!("the step created no directory {pattern}"),
+                    "check where it writes: `results:` must match one directory that the step creates",
                 ));
-            }
-            return Err(missing(
-                format!("the step created no directory {pattern}"),
-                "check where it writes: `results:` must match one directory that the step creates",
-            ));
+            };
+            let path = session.run_session.redact(&path);
+            let check = "check where the step writes: `results:` must match one directory that it writes files to";
+            return Err(match reason {
+                RefusedResult::File => missing(
+                    format!("{path} is a file, not a directory"),
+                    "let `results:` name the directory of the file, and `file:` of each figure the file",
+                ),
+                RefusedResult::Empty => {
+                    missing(format!("the step wrote no file to {path}, which is empty"), check)
+                }
+                RefusedResult::Unchanged => missing(
+                    format!("the step wrote no file to {path}; those in it are older"),
+                    check,
+                ),
+            });
         }
         several => {
             let paths = join(several.iter().map(|directory| &directory.path), ", ");
