@@ -116,9 +116,22 @@ fn batch_cells_and_named_runs_are_compared() {
     assert!(output.err.contains("is a batch: name one of its cells"), "{}", output.err);
     let output = scene.retrial(&["compare", &format!("{batch}:rocm=1"), "last"]);
     assert_eq!(output.code, 2);
-    assert!(output.err.contains("has no cell rocm=1; it has:"), "{}", output.err);
+    assert!(output.err.contains("has no cell rocm=1\nhelp: choose one:\n  "), "{}", output.err);
     let output = scene.retrial(&["compare", "nobody:rocm=1", "last"]);
     assert!(output.err.contains("no run of a batch nobody"), "{}", output.err);
+    let id = Many::id(0);
+    let output = scene.retrial(&["compare", &id]);
+    assert_eq!(output.code, 2);
+    let expected = format!(
+        "error: a comparison needs two results, and {id} is one\nhelp: name another after it: retrial compare {id} RUN\n"
+    );
+    assert!(output.err.starts_with(&expected), "{}", output.err);
+    let output = scene.retrial(&["compare", "latest"]);
+    assert!(
+        output.err.contains("run or batch: `latest`\nhelp: did you mean `last`?"),
+        "{}",
+        output.err
+    );
     let output = scene.retrial(&["compare", &Many::id(0), &Many::id(1), "--host", "x"]);
     assert_eq!(output.code, 2);
     assert!(output.err.contains("need --by"), "{}", output.err);

@@ -24,6 +24,15 @@ pub fn compare_named_subjects(
     request: &CompareRequest,
 ) -> Result<Comparison, Failure> {
     let mut subjects = subject::read_subjects(global, request)?;
+    if let [only] = &subjects[..] {
+        let name = &request.subjects[0];
+        return Err(Failure::usage(format!(
+            "a comparison needs two results, and {} is one",
+            only.name
+        ))
+        .with_help(format!("name another after it: retrial compare {name} RUN"))
+        .with_help("see the runs: retrial runs"));
+    }
     refuse_duplicates(&subjects)?;
     if let Some(baseline) = &request.baseline {
         let is_baseline = |subject: &ComparisonSubject| subject.name.contains(baseline.as_str());

@@ -80,7 +80,7 @@ pub struct VerifyRequest {
 pub struct CompareRequest {
     /// Runs (directory, id, a part of it, or `last`), pooled runs (RUN+RUN), cells of batches
     /// (BATCH:CELL), or directories with LoadGen's logs; the first is the baseline
-    #[arg(required_unless_present = "by", conflicts_with = "by", num_args = 2.., value_name = "RUN|DIR")]
+    #[arg(required_unless_present = "by", conflicts_with = "by", value_name = "RUN|DIR")]
     pub subjects: Vec<String>,
     /// Compare the runs of the history along this axis, all else being equal: a variant, a
     /// parameter, or host, gpus, driver, kernel, image, digest, retrial
