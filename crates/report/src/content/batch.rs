@@ -96,22 +96,27 @@ fn cell_blocks(batch: &BatchVerdict, full: bool) -> Vec<Block> {
         Vec::from_iter(brief_table(batch))
     };
     blocks.extend(statistics_note(batch));
-    let lost = lost_runs_by_reason(batch).into_iter().map(|(reason, runs)| {
-        let text = format!("{}: {reason}", format::join_first(&runs, MAX_NAMED_RUNS));
+    let reasons = group_reasons(batch, full).into_iter().map(|(reason, names)| {
+        let text = format!("{}: {reason}", format::join_first(&names, MAX_NAMED_RUNS));
         ListItem::new(text).with_mark(marks::BAD)
     });
-    blocks.extend(Block::list(lost));
+    blocks.extend(Block::list(reasons));
     blocks
 }
 
-/// Groups runs without evidence by the reason: a host that fails, fails them all.
-fn lost_runs_by_reason(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
-    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
+/// Returns why runs have no evidence and, in brief, why cells failed, each with all that it concerns: a host that
+/// fails, fails them all. In full the table of figures has the cells' reasons.
+fn group_reasons(batch: &BatchVerdict, full: bool) -> IndexMap<String, Vec<String>> {
+    let mut by_reason: IndexMap<String, Vec<String>> = IndexMap::new();
     for cell in batch.all_results() {
+        let reason = Some(failure_reason(cell)).filter(|reason| !full && !reason.is_empty());
+        if let Some(reason) = reason {
+            by_reason.entry(reason).or_default().push(cell.name.clone());
+        }
         for run in &cell.runs {
             if let Some(reason) = &run.lost {
                 let name = format!("{} trial {}", cell.name, run.trial);
-                by_reason.entry(reason).or_default().push(name);
+                by_reason.entry(reason.clone()).or_default().push(name);
             }
         }
     }
@@ -181,12 +186,16 @@ fn claims_word(claims: ClaimOutcome) -> &'static str {
     }
 }
 
-/// A row for each performance result of each cell, also for one without a figure.
+/// A row for each performance result of each cell, also for one without a figure. So that it is a line of 100 columns,
+/// the outcomes' qualifiers are cut off, and trials and intervals are left to the full table.
 fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     let verdicts = batch.all_results().filter_map(|cell| cell.verdict.as_ref());
-    let results = verdicts.flat_map(|verdict| &verdict.results);
-    let deciding = results.filter_map(|result| Some(result.deciding_figure()?.1));
+    let results = verdicts.flat_map(|verdict| &verdict.results).collect_vec();
+    let deciding = results.iter().filter_map(|result| Some(result.deciding_figure()?.1));
     let unit = ColumnUnit::of(deciding.map(|figure| (figure.value, figure.unit.as_str())));
+    let scenario = Column::text("scenario");
+    let is_single = results.iter().map(|result| &result.scenario).all_equal();
+    let scenario = if is_single { scenario.omit_at_rank(0) } else { scenario.stack_under(0) };
     let rows = batch.all_results().flat_map(|cell| {
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = results.filter(|result| result.mode == Mode::Performance);
@@ -209,20 +218,18 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     let measured =
         Column::number("measured").with_note(marks::unverified_word(batch.notice.is_some()));
     let change = |diff: &ComparedFigure| marks::change_cell(diff.change);
+    let interval_of = interval_column(batch.confidence).stack_under(4).omit_at_rank(3);
     Table::builder("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)
-        .column(Column::text("scenario").stack_under(0), |row| row.1)
+        .column(scenario, |row| row.1)
         .column(measured, |(_, _, figure, _)| figure.clone())
-        .number("runs", |(cell, ..)| format_runs(cell))
+        .column(Column::number("runs").omit_at_rank(2), |(cell, ..)| format_runs(cell))
         .column(Column::number("ratio").with_note("to baseline"), |(cell, .., diff)| {
             to_baseline(cell, *diff)
         })
-        .column(interval_column(batch.confidence).stack_under(4), |(.., diff)| {
-            format_interval(diff.and_then(|diff| diff.interval))
-        })
-        .status("outcome", |(cell, ..)| outcome_cell(cell))
+        .column(interval_of, |(.., diff)| format_interval(diff.and_then(|diff| diff.interval)))
+        .column(Column::status("outcome").shorten_at_rank(1), |(cell, ..)| outcome_cell(cell))
         .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
-        .text("reason", |(cell, ..)| failure_reason(cell))
         .into_block()
 }
 

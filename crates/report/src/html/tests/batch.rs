@@ -3,6 +3,7 @@
 use super::*;
 use crate::content::batch::batch_document;
 use crate::markdown::render_markdown;
+use crate::terminal::{Terminal, render_terminal};
 use retrial_batch::verdict::CellEnvironments;
 use retrial_results::verdict::comparison::compare_fact_groups;
 
@@ -157,6 +158,22 @@ fn a_batch_begins_with_the_stack() {
     let position = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}"));
     assert!(position("ROCm in the image") < position("Claims</h2>"));
     assert!(position("Claims</h2>") < position("library19 (dpkg)"));
+}
+
+/// The head has two lines, and cells of two axes have one each; the reasons of failures are below the table.
+#[test]
+fn a_cell_of_a_batch_is_a_line_of_100_columns() {
+    let mut batch = batch();
+    batch.external_results.clear();
+    batch.notice = Some("Unverified".to_owned());
+    batch.cells[2].differences[0].change = Change::NoDifference;
+    let failed = batch.cells[3].verdict.as_mut().unwrap();
+    failed.results[0].valid = false;
+    batch.cells[3].outcome = Some(failed.results[0].outcome);
+    let terminal = Terminal { width: 100, color: false, unicode: true };
+    let text = render_terminal(&batch_document(&batch, "", &[]), terminal);
+    let (_, table) = text.split_once("\nCells\n").unwrap();
+    insta::assert_snapshot!(table.split("\n\n").take(3).collect::<Vec<_>>().join("\n\n"));
 }
 
 fn page_of(batch: &BatchVerdict) -> String {
