@@ -202,7 +202,7 @@ pub fn session_target(
             let id = session.run.id();
             // A journal that cannot be written must not keep the run from stopping.
             let _ = session.record(match request {
-                SignalRequest::Interrupt => EventKind::Warning { text: STOP_QUESTION.to_owned() },
+                SignalRequest::Interrupt => EventKind::Question { text: STOP_QUESTION.to_owned() },
                 SignalRequest::Stop => EventKind::Warning { text: STOPPING_WARNING.to_owned() },
                 SignalRequest::Detach => EventKind::Detached { resume: describe_return(id) },
             });

@@ -73,7 +73,7 @@ fn ctrl_c_asks_and_a_second_one_stops() {
     let lab = Lab::new().measures(UNTIL_GO_ON);
     let mut shown = watched(&lab);
     shown.press(CTRL_C);
-    lab.until("it asks", |lab| is_warned(lab, "stop or detach?"));
+    lab.until("it asks", |_| shown.printed("stop or detach?"));
     shown.press(CTRL_C);
     shown.end().expect_exit(130).prints("retrial resume");
     assert_eq!(lab.containers(), [""; 0]);
@@ -85,9 +85,14 @@ fn ctrl_c_asks_and_a_key_detaches() {
     let lab = Lab::new().measures(UNTIL_GO_ON);
     let mut shown = watched(&lab);
     shown.press(CTRL_C);
-    lab.until("it asks", |lab| is_warned(lab, "stop or detach?"));
+    lab.until("it asks", |_| shown.printed("stop or detach?"));
     shown.press("d");
     shown.end().expect_exit(0).prints("detached: ");
+    let mut attached = lab.start_in_terminal(&["attach", "last"]);
+    lab.until("it is shown", |_| attached.printed("detached from its terminal"));
+    assert!(!attached.printed("stop or detach?"), "it is not asked again");
+    attached.press(CTRL_C);
+    attached.end();
     lab.retrial(&["stop", "last"]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     assert_eq!(lab.count("main-performance", "step_started"), 1);

@@ -166,7 +166,7 @@ fn signal_target(
             // A journal that cannot be written must not keep the batch from stopping.
             let _ = emitter.emit(match request {
                 SignalRequest::Interrupt => {
-                    BatchEventKind::Warning { text: STOP_QUESTION.to_owned() }
+                    BatchEventKind::Question { text: STOP_QUESTION.to_owned() }
                 }
                 SignalRequest::Stop => {
                     BatchEventKind::Warning { text: STOPPING_WARNING.to_owned() }

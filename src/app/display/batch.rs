@@ -93,7 +93,9 @@ impl BatchDisplay {
         if matches!(event.what, BatchEventKind::TrialRunEnded { .. }) {
             self.finish_run();
         }
-        if !self.global.quiet || matches!(event.what, BatchEventKind::Warning { .. }) {
+        let is_for_all =
+            matches!(event.what, BatchEventKind::Warning { .. } | BatchEventKind::Question { .. });
+        if !self.global.quiet || is_for_all {
             self.waiting_lines.extend(lines);
         }
         if self.run_reporter.is_none() || !self.is_live {

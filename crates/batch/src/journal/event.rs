@@ -110,6 +110,9 @@ pub enum BatchEventKind {
     },
     /// Something that a person should know.
     Warning { text: String },
+    /// A question to whoever sits at the terminal of this process. Not in the journal: whoever attaches later is not
+    /// asked.
+    Question { text: String },
     Judged {
         /// The verdict in one sentence.
         sentence: String,

@@ -108,7 +108,9 @@ pub fn describe_sample(live: &LiveSample) -> String {
 
 pub fn event_warnings(what: &EventKind) -> Vec<String> {
     match what {
-        EventKind::Warning { text } | EventKind::Incident { text } => {
+        EventKind::Warning { text }
+        | EventKind::Incident { text }
+        | EventKind::Question { text } => {
             vec![to_lines(text).join(" ")]
         }
         EventKind::Detached { resume } => vec![format!(

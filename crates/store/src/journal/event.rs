@@ -251,6 +251,8 @@ pub enum EventKind {
     },
 
     // The following are shown, but not stored in the journal.
+    /// A question to whoever sits at the terminal of this process: to nobody who attaches later.
+    Question { text: String },
     /// Progress of a layer of an image, or of a file of a model.
     Transfer(Transfer),
     /// The figures of a trial, for display; the verdict reads them again.
@@ -277,7 +279,8 @@ impl EventKind {
     pub fn is_stored(&self) -> bool {
         !matches!(
             self,
-            Self::Transfer(_)
+            Self::Question { .. }
+                | Self::Transfer(_)
                 | Self::Measured { .. }
                 | Self::Telemetry { .. }
                 | Self::Output { .. }

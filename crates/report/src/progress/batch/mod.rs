@@ -203,6 +203,7 @@ impl PlainBatchProgress {
             BatchEventKind::Warning { text } => {
                 format!("warning: {}", sentence::to_message_line(text))
             }
+            BatchEventKind::Question { text } => sentence::to_message_line(text),
             BatchEventKind::ImageMissing { .. }
             | BatchEventKind::Judged { .. }
             | BatchEventKind::BatchEnded { .. } => return None,
