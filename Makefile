@@ -25,15 +25,12 @@ endef
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target what; do printf '  make %-13s %s\n' "$$target" "$$what"; done
 
-# The layers of the quickstart's image, for the engine's cache: the run builds those that are not there.
-LAYERS = { { $(LAB); DOCKER_BUILDKIT=0 docker build -q "$$(tests/lab/example quickstart)"; } 2>/dev/null || true; }
-
-# The engine comes up, and builds the layers, while cargo compiles.
+# The engine comes up, and builds the layers of the quickstart's image, while cargo compiles. What is not done then is waited for.
 .PHONY: demo
 demo: ## compile, build the quickstart's image, run the real LoadGen in it, judge (five minutes; one the next time)
-	$(call say,demo: compiles Retrial, starts a Docker Engine unless one answers, builds an image and measures a CPU for 40 seconds)
+	$(call say,demo: compiles Retrial and at the same time starts a Docker Engine (unless one answers) and builds an image; then measures this CPU for 40 seconds)
 	@printf '   about five minutes the first time on two cores, and one minute the next time\n' >&2
-	@{ tests/lab/up --demo && $(LAYERS); } </dev/null >/dev/null & cargo build --locked && wait $$!
+	@tests/lab/up --demo </dev/null >/dev/null & cargo build --locked && tests/lab/waits $$! && wait $$!
 	@$(LAB); recipe=$$(tests/lab/example quickstart); set -x; $(BINARY) run "$$recipe"
 	@printf '\n== try next\n  %s\n  %s\n  %s\n' 'cargo install --path .' 'retrial show mlperf-inference/v6.0/amd/llama2-70b-mi355x' 'retrial report last --to report.html' >&2
 

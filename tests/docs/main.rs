@@ -7,8 +7,9 @@
 //! excerpt.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 mod flags;
 #[path = "../hub/mod.rs"]
@@ -202,6 +203,31 @@ fn readme_begins_with_the_two_commands_that_set_everything_up() {
         let target = command.strip_prefix("make ").unwrap();
         assert!(makefile.lines().any(|line| line.starts_with(&format!("{target}: "))), "{target}");
     }
+}
+
+/// Here the lab builds an image, as long as this process's child lives.
+#[test]
+fn the_demo_says_every_second_what_it_waits_for() {
+    let lab = tempfile::tempdir().unwrap();
+    std::fs::write(lab.path().join("doing"), "building an image\n").unwrap();
+    let mut building = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let waits = format!("tests/lab/waits {}", building.id());
+    let mut shown = Command::new("script")
+        .args(["-qec", &waits, "/dev/null"])
+        .env("RETRIAL_LAB", lab.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(shown.stdout.take().unwrap()).split(b'\r');
+    assert_eq!(lines.next().unwrap().unwrap(), b"", "each line overwrites the one before");
+    for line in lines.by_ref().take(2) {
+        let line = String::from_utf8(line.unwrap()).unwrap();
+        assert!(line.contains("waiting: building an image (") && line.ends_with(" s)"), "{line}");
+    }
+    drop(building.stdin.take());
+    building.wait().unwrap();
+    assert!(shown.wait().unwrap().success());
 }
 
 #[test]

@@ -11,7 +11,12 @@ BASE_IMAGE=debian:bookworm-slim
 LAB_USER=retrial
 LAB_PASSWORD=retrial-lab
 
-say() { printf 'lab: %s\n' "$*" >&2; }
+# What was said last is what the lab is doing: `waits` shows it.
+say() {
+  printf 'lab: %s\n' "$*" >&2
+  # Another user's lab keeps what its own user does.
+  [ ! -w "$LAB" ] || printf '%s\n' "$*" 2>/dev/null >"$LAB/doing" || true
+}
 die() { say "$*"; exit 1; }
 
 # --- one script at a time -------------------------------------------------------------------------
@@ -21,7 +26,7 @@ lock() {
   mkdir -p "$LAB" || die "cannot make $LAB: set RETRIAL_LAB to a directory that you may write"
   [ -n "${RETRIAL_LAB_LOCKED:-}" ] && return 0
   exec 9>"$LAB/lock" || die "cannot open $LAB/lock: it belongs to another user; set RETRIAL_LAB to a directory of your own"
-  flock 9
+  flock -n 9 || { say "waiting for another process that uses $LAB"; flock 9; }
   export RETRIAL_LAB_LOCKED=1
 }
 
