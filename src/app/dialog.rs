@@ -7,7 +7,6 @@ use std::io::{IsTerminal as _, Stderr, Stdin, Write as _};
 use std::time::Duration;
 
 use retrial_readings::sanitize_message;
-use retrial_report::terminal::wrap::wrap_words;
 use retrial_results::verdict::ExitCode;
 
 use crate::app::failure::Failure;
@@ -44,7 +43,7 @@ impl Dialog {
     pub fn ask(&self, question: &str) -> Result<String, Failure> {
         self.introduce();
         let mut err = self.output.lock();
-        let question = wrap_question(&format!("{}:", sanitize_message(question)));
+        let question = terminal::wrap_for_stderr(&format!("{}:", sanitize_message(question)));
         // If the question cannot be written, there is no answer either.
         let _ = write!(err, "{question} ").and_then(|()| err.flush());
         Ok(self.read_line()?.trim().to_owned())
@@ -85,7 +84,7 @@ impl Dialog {
     /// # Errors
     /// As [`Dialog::ask`].
     pub fn ask_for_text(&self, question: &str) -> Result<String, Failure> {
-        self.explain(&wrap_question(&format!("{question}:")));
+        self.explain(&format!("{question}:"));
         let mut lines: Vec<String> = Vec::new();
         loop {
             let line = self.read_line()?;
@@ -130,11 +129,4 @@ impl Dialog {
             is_waiting()
         }
     }
-}
-
-/// Breaks a question between words where the terminal would break it within one.
-fn wrap_question(question: &str) -> String {
-    let size = terminal_size::terminal_size_of(std::io::stderr());
-    let width = size.map_or(80, |(width, _)| width.0.into());
-    wrap_words(question, width, 2).join("\n")
 }

@@ -3,12 +3,14 @@
 use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
+use itertools::join;
 use tracing::level_filters::LevelFilter;
 
 use retrial_document::{ErrorText, is_harmful};
 use retrial_readings::{sanitize, sanitize_message};
 use retrial_recipe::Diagnostics;
 use retrial_report::document::{Block, Document};
+use retrial_report::terminal::wrap::wrap_words;
 use retrial_report::terminal::{self, Terminal};
 
 /// Returns whether colours go to standard output.
@@ -167,7 +169,19 @@ pub fn to_json_line(value: &impl serde::Serialize) -> String {
 /// Writes a message to standard error. It may quote anything: nothing in it controls the terminal.
 pub fn print_note(text: &str) {
     // There is no other place to report it.
-    let _ = writeln!(std::io::stderr(), "{}", sanitize_message(text));
+    let _ = writeln!(std::io::stderr(), "{}", wrap_for_stderr(&sanitize_message(text)));
+}
+
+/// Breaks lines between words where the terminal of standard error would break them within one.
+pub fn wrap_for_stderr(text: &str) -> String {
+    let Some((width, _)) = terminal_size::terminal_size_of(std::io::stderr()) else {
+        return text.to_owned();
+    };
+    let wrap = |line: &str| {
+        let indent = line.len() - line.trim_start().len();
+        wrap_words(line, width.0.into(), indent + 2)
+    };
+    join(text.split('\n').flat_map(wrap), "\n")
 }
 
 /// Writes a message, and below it what to do about it, to standard error.

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 const RECIPE: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
 
@@ -239,4 +239,24 @@ fn the_tag_of_a_built_image_changes_with_its_context() {
     assert_ne!(changed, first);
     write("image/bench", "#!/bin/sh\n");
     assert_ne!(tag_of(&plan_script()), changed);
+}
+
+/// A path that is longer than the terminal stays whole: it is copied.
+#[test]
+fn messages_are_broken_between_words_in_a_terminal() {
+    let path = format!("/no/{}/such.yaml", "directory/".repeat(8));
+    for (name, whole) in [("no-such-recipe", "recipes and batches"), (&path, path.as_str())] {
+        let line =
+            format!("stty cols 60 rows 20; exec '{}' show {name}", env!("CARGO_BIN_EXE_retrial"));
+        let output = Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        let is_whole =
+            |line: &str| line.chars().count() <= 60 || line.trim() == format!("`{path}`");
+        assert!(shown.lines().all(is_whole) && shown.contains(whole), "{shown}");
+        assert!(shown.lines().count() > 2, "{shown}");
+    }
 }

@@ -7,7 +7,7 @@ use itertools::{Itertools as _, join};
 use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
-use super::wrap::{fold_at_separators, wrap_anywhere};
+use super::wrap::fold_words;
 use crate::document::{ColumnKind, Table, TableCell};
 
 /// The blank columns between two columns of a table.
@@ -257,7 +257,7 @@ fn cell_lines(
         } else if is_shortened {
             vec![cut_off(&text, width)]
         } else {
-            fold_at_separators(&text, width)
+            fold_words(&text, width)
         };
         let indented = folded.iter().map(|line| format!("{:indent$}{line}", ""));
         lines.extend(indented.map(|line| (line, position > 0)));
@@ -320,7 +320,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
                 let gap = if status.is_empty() { 0 } else { room };
                 line(&(terminal.bold(&title) + &" ".repeat(gap) + &styled));
             } else {
-                for part in wrap_anywhere(&title, width, COLUMN_GAP) {
+                for part in fold_words(&title, width) {
                     line(&terminal.bold(&part));
                 }
                 line(&format!("  {styled}"));
@@ -332,7 +332,7 @@ fn render_as_list(table: &Table, width: usize, terminal: Terminal) -> String {
                 let padding = " ".repeat(widest - label(at).width());
                 let indent = " ".repeat(2 + widest);
                 let room = width.saturating_sub(indent.len()).max(MIN_FOLDED_WIDTH);
-                let mut parts = wrap_anywhere(&cell.full_text(), room, 0).into_iter();
+                let mut parts = fold_words(&cell.full_text(), room).into_iter();
                 let first = parts.next().unwrap_or_default();
                 line(&format!("  {}{padding}{first}", label(at)));
                 parts.for_each(|part| line(&format!("{indent}{part}")));
