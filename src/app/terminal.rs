@@ -191,9 +191,14 @@ pub fn advise(text: impl Into<String>, help: impl Into<String>) {
 
 /// Writes what failed, and below it what to do about it, to standard error; nothing for an empty text.
 pub fn note_error(error: &ErrorText) {
-    let lines = error.to_lines();
+    let message = Some(error.message.as_str()).filter(|message| !message.is_empty());
+    let message = message.map(|message| wrap_for_stderr(&sanitize_message(message)));
+    // A command in a remedy is copied: no line break is in it.
+    let help = error.help_lines().map(|line| sanitize_message(&line));
+    let lines = join(message.into_iter().chain(help), "\n");
     if !lines.is_empty() {
-        print_note(&lines.join("\n"));
+        // There is no other place to report it.
+        let _ = writeln!(std::io::stderr(), "{lines}");
     }
 }
 

@@ -3,8 +3,10 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
+use crate::disk::Small;
 use crate::lab::{Lab, case, image, recipe_with};
 
 /// A service in a container of its own, and a measurement that needs it.
@@ -575,6 +577,34 @@ fn a_run_of_another_user_is_not_resumed() {
     let refused = lab.retrial(&["resume", &id]).expect_exit(2);
     refused.prints("is writable by other users (mode 0777)");
     lab.retrial(&["clean", "--all"]).expect_exit(0);
+}
+
+/// By its second path a container could write what approves it.
+#[test]
+#[ignore = "needs root and the lab"]
+fn a_bind_mount_of_a_directory_is_the_directory() {
+    let lab = Lab::new();
+    let (home, alias) = (lab.home_path().to_owned(), lab.path("alias"));
+    for directory in [&home, &alias, &lab.path("work/sub"), &lab.path("second")] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    let _mounts = [(home, alias), (lab.path("work"), lab.path("second"))].map(|(from, to)| {
+        assert!(Command::new("mount").arg("--bind").args([&from, &to]).status().unwrap().success());
+        Small(to)
+    });
+    let run = |mounts: &[&str]| {
+        let at = |mount: &&str| format!("'{}'", lab.path(mount).display());
+        let mounts: Vec<String> = mounts.iter().map(at).collect();
+        let keys = format!("container: {{ mounts: [{}] }}", mounts.join(", "));
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        lab.run(&["--allow", "mounts"])
+    };
+    run(&["work:/a", "second:/b"]).expect_exit(0);
+    run(&["alias:/own"]).expect_exit(2).prints("is in a directory of Retrial's own");
+    run(&["alias/runs:/own"]).expect_exit(2).prints("is in a directory of Retrial's own");
+    run(&["work:/a", "second/sub:/b"])
+        .expect_exit(2)
+        .prints("which a container of this run can write");
 }
 
 /// Also of a recipe without a directory of its own.

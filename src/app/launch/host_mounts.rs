@@ -1,6 +1,8 @@
 //! Rules for paths of the host that a recipe mounts: nobody but this user and root can put something else in their
 //! place while the engine resolves them.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
@@ -19,7 +21,9 @@ pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failu
     // A run is resumed with the cache that it began with.
     let mut of_retrial = list_own_directories(global);
     of_retrial.push(resolve_existing(cache));
-    let is_in = |path: &str, directory: &PathBuf| Path::new(path).starts_with(directory);
+    let is_in = |path: &str, directory: &Path| {
+        Path::new(path).ancestors().any(|ancestor| is_same_directory(ancestor, directory))
+    };
     let mut filled_paths = plan.resolved_host_paths().filter(|path| is_in(path, &filled));
     // A container could put links in place of what other containers mount.
     let mut writable = plan.writable_host_paths();
@@ -30,7 +34,7 @@ pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failu
         ))
         .with_help("mount a directory of your own"));
     }
-    if let Some((path, writable)) = plan.find_exposed_path(&of_retrial) {
+    if let Some((path, writable)) = plan.find_exposed_path(&of_retrial, is_below) {
         return Err(Failure::usage(format!(
             "{path} is below {writable}, which a container of this run can write: it could replace it"
         ))
@@ -44,6 +48,18 @@ pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failu
         &named,
         "the recipe mounts a path below it, in whose place they could put a link",
     )
+}
+
+/// Returns whether a path is below a directory, also by another path of the directory.
+fn is_below(path: &Path, directory: &Path) -> bool {
+    !is_same_directory(path, directory)
+        && path.ancestors().skip(1).any(|ancestor| is_same_directory(ancestor, directory))
+}
+
+/// Returns whether two paths without links are one directory: a bind mount gives it a second path.
+fn is_same_directory(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+    one == other || identity(one).is_some_and(|found| identity(other) == Some(found))
 }
 
 /// Retrial's own directories can lie elsewhere; nothing else can.

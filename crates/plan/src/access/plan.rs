@@ -132,8 +132,13 @@ impl Plan {
 
     /// Returns a path of the host, or one of `own`, that is below a directory of the host which a container can write, and
     /// that directory: a container could put a link in its place. The directory itself may be mounted twice. Of a path
-    /// with an expression, any directory below those that are known may be meant.
-    pub fn find_exposed_path(&self, own: &[PathBuf]) -> Option<(String, String)> {
+    /// with an expression, any directory below those that are known may be meant. `is_below` tells whether a path is below
+    /// a directory, also by another path of that.
+    pub fn find_exposed_path(
+        &self,
+        own: &[PathBuf],
+        is_below: impl Fn(&Path, &Path) -> bool,
+    ) -> Option<(String, String)> {
         let late = self.host_paths().filter(|source| source.is_known_later());
         let exposed_late = late.map(HostPath::resolved).find_map(|known| {
             let mounts = self.containers().flat_map(|container| &container.mounts);
@@ -147,15 +152,18 @@ impl Plan {
             })?;
             Some((known.to_owned(), other.to_owned()))
         });
-        exposed_late.or_else(|| self.find_exposed_known_path(own))
+        exposed_late.or_else(|| self.find_exposed_known_path(own, is_below))
     }
 
-    fn find_exposed_known_path(&self, own: &[PathBuf]) -> Option<(String, String)> {
+    fn find_exposed_known_path(
+        &self,
+        own: &[PathBuf],
+        is_below: impl Fn(&Path, &Path) -> bool,
+    ) -> Option<(String, String)> {
         self.writable_host_paths().find_map(|directory| {
             let mut paths =
                 self.resolved_host_paths().map(Path::new).chain(own.iter().map(PathBuf::as_path));
-            let exposed =
-                paths.find(|path| path.starts_with(directory) && *path != Path::new(directory))?;
+            let exposed = paths.find(|path| is_below(path, Path::new(directory)))?;
             Some((exposed.display().to_string(), directory.to_owned()))
         })
     }

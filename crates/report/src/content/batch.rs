@@ -218,17 +218,17 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     let measured =
         Column::number("measured").with_note(marks::unverified_word(batch.notice.is_some()));
     let change = |diff: &ComparedFigure| marks::change_cell(diff.change);
-    let interval_of = interval_column(batch.confidence).stack_under(4).omit_at_rank(3);
+    let interval_of = interval_column(batch.confidence).stack_under(4).omit_at_rank(2);
     Table::builder("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)
         .column(scenario, |row| row.1)
         .column(measured, |(_, _, figure, _)| figure.clone())
-        .column(Column::number("runs").omit_at_rank(2), |(cell, ..)| format_runs(cell))
+        .column(Column::number("runs").omit_at_rank(1), |(cell, ..)| format_runs(cell))
         .column(Column::number("ratio").with_note("to baseline"), |(cell, .., diff)| {
             to_baseline(cell, *diff)
         })
         .column(interval_of, |(.., diff)| format_interval(diff.and_then(|diff| diff.interval)))
-        .column(Column::status("outcome").shorten_at_rank(1), |(cell, ..)| outcome_cell(cell))
+        .column(Column::status("outcome").shorten_at_rank(3), |(cell, ..)| outcome_cell(cell))
         .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
         .into_block()
 }
