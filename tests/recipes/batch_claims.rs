@@ -198,7 +198,7 @@ fn a_failed_scenario_is_in_the_table_of_cells() {
     let text = String::from_utf8_lossy(&judged.stdout);
     let cells = text.split("Cells").nth(1).unwrap();
     let words = cells.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let rows = words.filter(|words| words[..] == ["scenario", "second"]);
+    let rows = words.filter(|words| words.get(1) == Some(&"second"));
     assert_eq!(rows.count(), 2, "{text}");
     assert_eq!(judged.status.code(), Some(4));
 }
