@@ -2,12 +2,14 @@
 # figures.sh BRANCH: measures this commit and BRANCH in turns, and fails if this commit is slower.
 # Leaves figures.xml (JUnit), figures.md and figures.html, and the evidence in ./retrial.
 set -eu
-git fetch --quiet origin "$1"
+git fetch --quiet origin "${1:?the target branch is missing}"
 base=app:$(git rev-parse --short FETCH_HEAD)
 change=app:$(git rev-parse --short HEAD)
 git archive FETCH_HEAD | docker build --quiet --tag "$base" -
 docker build --quiet --tag "$change" .
 
+# Of an earlier job in this directory.
+rm -rf retrial figures.xml figures.md figures.html
 export RETRIAL_HOME="$PWD/retrial"
 code=0
 retrial batch "$(dirname "$0")/benchmark.yaml" --image "$base" --image "$change" --trials 5 \

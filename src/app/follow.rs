@@ -108,7 +108,9 @@ pub async fn follow_run(
     let ended = execute_and_print(global, engine, directory, require_accuracy).await;
     let verdict = ended.as_ref().ok().and_then(|end| end.verdict.as_ref());
     let result = ended.as_ref().map(|end| end.exit);
-    notify::notify_of_end(global, RecordKind::Run, &record, result, verdict).await;
+    let reason = ended.as_ref().ok().and_then(|end| end.reason.clone());
+    let reason = reason.map(|reason| reason.into_error_text().to_string());
+    notify::notify_of_end(global, RecordKind::Run, &record, result, reason, verdict).await;
     ended.map(|end| end.exit)
 }
 

@@ -26,6 +26,7 @@ pub async fn notify_of_end(
     kind: RecordKind,
     record: &RecordDirectory,
     result: Result<ExitCode, &Failure>,
+    reason: Option<String>,
     verdict: Option<impl Serialize>,
 ) {
     let Some(command) = &global.notify else {
@@ -34,8 +35,9 @@ pub async fn notify_of_end(
     let mut end = json!({ "path": record.path(), "verdict": verdict });
     end[kind.to_string()] = json!(record.id());
     end["exit_code"] = json!(result.unwrap_or_else(|failure| failure.exit).code());
-    if let Err(failure) = result {
-        end["error"] = json!(failure.to_error().to_string());
+    let failed = result.err().map(|failure| failure.to_error().to_string());
+    if let Some(error) = failed.or(reason) {
+        end["error"] = json!(error);
     }
     let input = terminal::to_json_line(&end);
     let problem = match tokio::time::timeout(NOTIFY_TIMEOUT, execute(command, &input)).await {

@@ -104,7 +104,8 @@ fn execute_planned(
         terminal::note_error(&outcome.note);
     }
     let result = ended.as_ref().map(|outcome| outcome.exit);
-    let notification = notify_of_end(global, RecordKind::Batch, directory, result, verdict);
+    let reason = outcome.map(|outcome| outcome.note.message.clone()).filter(|why| !why.is_empty());
+    let notification = notify_of_end(global, RecordKind::Batch, directory, result, reason, verdict);
     async_runtime.block_on(notification);
     ended.map(|outcome| outcome.exit)
 }

@@ -2,6 +2,7 @@
 //! chooses an engine or a home.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,6 +30,27 @@ impl From<ListArguments> for CommandLine {
     }
 }
 
+/// A text, or a number as JSON has it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Scalar {
+    Text(String),
+    Integer(i64),
+    Number(f64),
+    Truth(bool),
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => text.fmt(formatter),
+            Self::Integer(number) => number.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+            Self::Truth(is_true) => is_true.fmt(formatter),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowArguments {
@@ -36,7 +58,7 @@ pub struct ShowArguments {
     recipe: String,
     /// Variants and parameters by name
     #[serde(default)]
-    set: BTreeMap<String, String>,
+    set: BTreeMap<String, Scalar>,
 }
 
 impl From<ShowArguments> for CommandLine {
@@ -66,7 +88,7 @@ pub struct PlanArguments {
     recipe: String,
     /// Variants and parameters by name
     #[serde(default)]
-    set: BTreeMap<String, String>,
+    set: BTreeMap<String, Scalar>,
     /// Only these scenarios
     #[serde(default)]
     scenarios: Vec<String>,
@@ -74,7 +96,7 @@ pub struct PlanArguments {
     #[serde(default)]
     modes: Vec<String>,
     /// The number of trials of each performance measurement: 3, or 3..8 for as many as decide
-    trials: Option<String>,
+    trials: Option<Scalar>,
     /// Try the recipe in minutes; its figures are compared with nothing
     #[serde(default)]
     smoke_test: bool,
@@ -96,7 +118,7 @@ impl PlanArguments {
             .settings(self.set)
             .option("--scenario", self.scenarios)
             .option("--mode", self.modes)
-            .option("--trials", self.trials)
+            .option("--trials", self.trials.map(|trials| trials.to_string()))
             .flag("--smoke-test", self.smoke_test)
             .words([self.recipe])
     }
@@ -185,5 +207,22 @@ impl RunArgument {
 
     pub fn stop(self) -> CommandLine {
         CommandLine::new("stop").words([self.run])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a model writes them.
+    #[test]
+    fn numbers_need_no_quotes() {
+        let written = r#"{ "recipe": "./own.yaml", "set": { "n": 2, "on": true }, "trials": 3 }"#;
+        let arguments: PlanArguments = serde_json::from_str(written).unwrap();
+        let line = arguments.plan();
+        let words: Vec<&str> = line.arguments().collect();
+        for word in ["--set=n=2", "--set=on=true", "--trials=3"] {
+            assert!(words.contains(&word), "{words:?}");
+        }
     }
 }

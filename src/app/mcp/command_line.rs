@@ -1,6 +1,7 @@
 //! A command line of this program whose words a client chose.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use itertools::Itertools as _;
 
@@ -42,7 +43,7 @@ impl CommandLine {
         self
     }
 
-    pub fn settings(self, settings: BTreeMap<String, String>) -> Self {
+    pub fn settings(self, settings: BTreeMap<String, impl Display>) -> Self {
         self.option("--set", settings.into_iter().map(|(name, value)| format!("{name}={value}")))
     }
 

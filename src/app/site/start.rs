@@ -148,7 +148,7 @@ async fn follow_job(
                 report_end(global, slurm, directory, &job.id, outcome, require_accuracy).await;
             let judged: Option<Verdict> = directory.read_json("verdict.json").ok();
             let (record, result) = (directory.record(), ended.as_ref().copied());
-            notify_of_end(global, RecordKind::Run, record, result, judged).await;
+            notify_of_end(global, RecordKind::Run, record, result, None, judged).await;
             ended
         }
         FollowEnd::Detached => {

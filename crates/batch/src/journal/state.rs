@@ -29,7 +29,7 @@ pub struct BatchState {
 pub struct RunStart {
     /// Its position among all starts, from 0: times are of a clock that may be set.
     pub position: u32,
-    /// The number of the process, from 1: another one resumed the batch.
+    /// The number of the process that started or resumed the run, from 1: each but the first resumed the batch.
     pub session: u32,
 }
 
@@ -98,7 +98,12 @@ impl BatchState {
                 state.end = None;
             }
             BatchEventKind::TrialRunReattached { trial_run, .. } => {
-                self.trial_runs.entry(*trial_run).or_default().end = None;
+                let state = self.trial_runs.entry(*trial_run).or_default();
+                state.end = None;
+                // It is measured on in this process.
+                if let Some(start) = &mut state.start {
+                    start.session = u32::try_from(self.sessions).unwrap_or(u32::MAX);
+                }
             }
             BatchEventKind::TrialRunLost { trial_run, .. } => {
                 self.trial_runs.remove(trial_run);
