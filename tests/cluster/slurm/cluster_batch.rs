@@ -2,7 +2,7 @@
 
 use std::process::Child;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::cluster::{Login, end, signal};
 use super::program::{entries, sizes};
@@ -71,8 +71,14 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
     std::fs::remove_dir_all(directory.join("arrays")).unwrap();
     let id = login.user.batch_id();
     let judged = login.user.command(&["judge", &id, "--output", "json"]).output();
-    let judged: Value = serde_json::from_slice(&judged.unwrap().stdout).unwrap();
-    assert_eq!(json!(judged), verdict);
+    let mut judged: Value = serde_json::from_slice(&judged.unwrap().stdout).unwrap();
+    // Only one journal has an order.
+    for cell in judged["cells"].as_array_mut().unwrap() {
+        for run in cell["runs"].as_array_mut().unwrap() {
+            assert!(run.as_object_mut().unwrap().remove("start").is_some(), "{run}");
+        }
+    }
+    assert_eq!(judged, verdict);
 }
 
 #[test]
