@@ -27,7 +27,6 @@ pub(super) fn trial_order_chart(figure: &BatchFigure<'_>) -> Option<Chart> {
     }
     let series = cells.iter().map(|cell| LineSeries {
         name: (*cell).to_owned(),
-        // Points of other cells in between are gaps, and no line joins neighbours.
         points: (1..)
             .zip(&trials)
             .filter(|(_, trial)| trial.cell == *cell)
