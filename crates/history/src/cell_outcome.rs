@@ -6,7 +6,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::RunSummary;
+use crate::entry::deciding_figure;
+use crate::{JudgedCell, RunSummary};
 use retrial_results::verdict::{Outcome, Verdict};
 use retrial_store::RecordDirectory;
 
@@ -19,6 +20,8 @@ struct StoredBatch {
 #[derive(Deserialize)]
 struct StoredCell {
     runs: Vec<StoredRun>,
+    /// The number of planned trials.
+    trials: u32,
     outcome: Option<Outcome>,
     sentence: String,
     verdict: Option<Verdict>,
@@ -27,10 +30,24 @@ struct StoredCell {
 #[derive(Deserialize)]
 struct StoredRun {
     run: String,
+    lost: Option<String>,
 }
 
-/// Gives runs that are trials of a batch's cell the verdict of the cell, where it has several and was judged. A run that
-/// is invalid or has failed by itself stays so.
+impl StoredCell {
+    /// The number of trials with evidence.
+    fn measured_trials(&self) -> usize {
+        self.runs.iter().filter(|run| run.lost.is_none()).count()
+    }
+
+    /// Returns its outcome; none while trials that are still missing may decide.
+    fn final_outcome(&self) -> Option<Outcome> {
+        let is_whole = self.measured_trials() >= self.trials as usize;
+        self.outcome.filter(|outcome| is_whole || *outcome != Outcome::Inconclusive)
+    }
+}
+
+/// Gives runs that are trials of a batch's cell the verdict of the cell, where it has one. A run that is invalid or has
+/// failed by itself stays so. Figures stay those of each run.
 pub(crate) fn apply_cell_verdicts(batches: &Path, rows: &mut [RunSummary]) {
     let is_judged = |row: &&RunSummary| row.outcome.is_some_and(|own| own < Outcome::Invalid);
     let positions = rows.iter().filter(is_judged).filter_map(RunSummary::local_batch);
@@ -45,22 +62,26 @@ pub(crate) fn apply_cell_verdicts(batches: &Path, rows: &mut [RunSummary]) {
         let Ok(batch) = directory.read_json::<StoredBatch>("verdict.json") else {
             continue;
         };
-        for cell in batch.cells.into_iter().filter(|cell| cell.runs.len() > 1) {
+        for cell in batch.cells {
             let cell = std::rc::Rc::new(cell);
             cells.extend(cell.runs.iter().map(|run| (run.run.clone(), cell.clone())));
         }
     }
     for row in rows.iter_mut().filter(|row| is_judged(&&**row)) {
-        let Some((cell, outcome)) = cells.get(&row.id).and_then(|cell| Some((cell, cell.outcome?)))
+        let Some((cell, outcome)) =
+            cells.get(&row.id).and_then(|cell| Some((cell, cell.final_outcome()?)))
         else {
             continue;
         };
         if let Some(verdict) = &cell.verdict {
-            row.fill_from_verdict(verdict);
+            row.qualifiers = verdict.qualified_outcome().kinds;
         }
         row.outcome = Some(outcome);
         row.sentence.clone_from(&cell.sentence);
-        row.cell_trials = Some(cell.runs.len());
+        row.cell = Some(JudgedCell {
+            trials: cell.measured_trials(),
+            deciding: cell.verdict.as_ref().and_then(deciding_figure),
+        });
     }
 }
 
@@ -77,8 +98,9 @@ mod tests {
         let directory = batches.path().join("b");
         fs::create_dir(&directory).unwrap();
         let cells = r#"{"cells": [
-            {"runs": [{"run": "1"}, {"run": "2"}, {"run": "3"}], "outcome": "reproduced", "sentence": "It holds.", "verdict": null},
-            {"runs": [{"run": "4"}], "outcome": "reproduced", "sentence": "", "verdict": null}]}"#;
+            {"trials": 3, "runs": [{"run": "1"}, {"run": "2"}, {"run": "3"}], "outcome": "reproduced", "sentence": "It holds.", "verdict": null},
+            {"trials": 2, "runs": [{"run": "4"}, {"run": "5", "lost": "stopped"}], "outcome": "inconclusive", "sentence": "", "verdict": null},
+            {"trials": 1, "runs": [{"run": "6"}], "outcome": "inconclusive", "sentence": "", "verdict": null}]}"#;
         fs::write(directory.join("verdict.json"), cells).unwrap();
         let row = |id: &str, outcome| RunSummary {
             id: id.to_owned(),
@@ -87,11 +109,14 @@ mod tests {
             ..RunSummary::default()
         };
         let open = Outcome::Inconclusive;
-        let mut rows = [row("1", open), row("2", Outcome::Failed), row("3", open), row("4", open)];
+        let outcomes = [("1", open), ("2", Outcome::Failed), ("3", open), ("4", open), ("6", open)];
+        let mut rows = outcomes.map(|(id, outcome)| row(id, outcome));
         apply_cell_verdicts(batches.path(), &mut rows);
-        let found = rows.each_ref().map(|row| (row.outcome.unwrap(), row.cell_trials));
+        let trials = |row: &RunSummary| row.cell.as_ref().map(|cell| cell.trials);
+        let found = rows.each_ref().map(|row| (row.outcome.unwrap(), trials(row)));
         let of_cell = (Outcome::Reproduced, Some(3));
-        assert_eq!(found, [of_cell, (Outcome::Failed, None), of_cell, (open, None)]);
+        let failed = (Outcome::Failed, None);
+        assert_eq!(found, [of_cell, failed, of_cell, (open, None), (open, Some(1))]);
         assert_eq!(rows[0].sentence, "It holds.");
     }
 }

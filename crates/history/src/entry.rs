@@ -116,12 +116,10 @@ impl RunSummary {
         self.kernel = host.kernel;
     }
 
-    pub(crate) fn fill_from_verdict(&mut self, verdict: &Verdict) {
+    fn fill_from_verdict(&mut self, verdict: &Verdict) {
         self.deciding = deciding_figure(verdict);
         self.outcome = Some(verdict.outcome);
-        let qualifiers = verdict.qualifiers.iter();
-        self.qualifiers = qualifiers.map(|qualifier| qualifier.kind).collect();
-        self.qualifiers.dedup();
+        self.qualifiers = verdict.qualified_outcome().kinds;
         self.sentence = verdict.sentence();
     }
 }
@@ -141,7 +139,7 @@ fn parse_run_event(line: &[u8]) -> Option<Event> {
 }
 
 /// Returns the deciding figure of a result with the verdict's outcome: of performance before the other modes.
-fn deciding_figure(verdict: &Verdict) -> Option<DecidingFigure> {
+pub(crate) fn deciding_figure(verdict: &Verdict) -> Option<DecidingFigure> {
     let result =
         verdict.results.iter().filter(|result| result.deciding.is_some()).min_by_key(|result| {
             match (result.outcome == verdict.outcome, result.mode) {

@@ -66,16 +66,17 @@ pub struct RunSummary {
     /// The outcome of its verdict; none if it was not judged.
     pub outcome: Option<Outcome>,
     pub qualifiers: Vec<QualifierKind>,
-    /// The number of trials that the outcome rests on: those of its cell in a batch, judged together. None if the run was
-    /// judged alone.
+    /// The trials of its cell in a batch, which the outcome, its qualifiers and the sentence are about. None if the run
+    /// was judged alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell_trials: Option<usize>,
+    pub cell: Option<JudgedCell>,
     /// The exit code of the tool.
     pub exit_code: Option<u8>,
     /// Why it ended early, in a lower-case fragment.
     pub reason: Option<String>,
     /// The sentence of its verdict; empty if it was not judged.
     pub sentence: String,
+    /// The figure that this run measured.
     pub deciding: Option<DecidingFigure>,
     /// Its measurements as JSON, for comparisons.
     #[serde(skip)]
@@ -99,6 +100,15 @@ pub struct DecidingFigure {
     pub ratio: Option<f64>,
     /// Whether the figure is of a single trial, whose noise the recipe does not state.
     pub is_of_single_trial: bool,
+}
+
+/// Trials of a batch's cell that were judged together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedCell {
+    /// The number of trials with evidence.
+    pub trials: usize,
+    /// The figure that decided, over all trials.
+    pub deciding: Option<DecidingFigure>,
 }
 
 /// Whether a run is over, by its journal and its lock.
@@ -143,8 +153,13 @@ impl RunSummary {
     /// Returns whether its outcome rests on one trial, whose noise the recipe does not state.
     pub fn rests_on_single_trial(&self) -> bool {
         let is_of_figures = self.outcome.is_some_and(|outcome| outcome < Outcome::Invalid);
-        let deciding = self.deciding.as_ref();
-        is_of_figures && deciding.is_some_and(|deciding| deciding.is_of_single_trial)
+        is_of_figures && self.verdict_figure().is_some_and(|deciding| deciding.is_of_single_trial)
+    }
+
+    /// The figure that its outcome rests on: its own, or that of all trials of its cell.
+    pub fn verdict_figure(&self) -> Option<&DecidingFigure> {
+        let of_cell = self.cell.as_ref().and_then(|cell| cell.deciding.as_ref());
+        of_cell.or(self.deciding.as_ref())
     }
 
     /// Returns its position in a batch of this home; none for an imported run, whose batch is in another home.

@@ -151,11 +151,10 @@ fn failure_reason(cell: &CellVerdict) -> String {
     truncate_to_chars(&reason, MAX_REASON_LETTERS)
 }
 
-/// The claims decide if every cell has its figures.
+/// The claims lead; the cells' worst outcome stands beside them unless each has its figures.
 fn batch_conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
-    let worst_claim = batch.claims.iter().map(|claim| claim.outcome).max();
+    let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
     let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
-    let claimed = worst_claim.filter(|_| cells_stand);
     let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
     let qualifiers = verdicts.flat_map(|verdict| &verdict.qualifiers);
     let kinds = qualifiers.map(|qualifier| qualifier.kind);
@@ -164,12 +163,19 @@ fn batch_conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
             let word = search::outcome_word(search.outcome);
             (Some(search.outcome.into()), word.to_owned())
         }
-        (None, Some(outcome), _) => (Some(outcome.into()), claims_word(outcome).to_owned()),
+        (None, Some(claim), Some(outcome)) if !cells_stand => {
+            let qualified = QualifiedOutcome::from_kinds(outcome, kinds);
+            let word = format!("{}, cells {qualified}", claims_word(claim));
+            let is_contradicted = claim == ClaimOutcome::Contradicted;
+            let mark = if is_contradicted { claim.into() } else { outcome.into() };
+            (Some(mark), word)
+        }
+        (None, Some(claim), Some(_)) => (Some(claim.into()), claims_word(claim).to_owned()),
         (None, None, Some(outcome)) => {
             let qualified = QualifiedOutcome::from_kinds(outcome, kinds);
             (Some(outcome.into()), qualified.to_string())
         }
-        (None, None, None) => (None, "nothing run".to_owned()),
+        (None, _, None) => (None, "nothing run".to_owned()),
     };
     Conclusion {
         remarks: of_cell::evidence_remark(evidence).into_iter().collect(),

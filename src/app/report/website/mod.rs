@@ -15,10 +15,13 @@ use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_plan::Plan;
-use retrial_report::content::website::{FRONT, RecordedBatch, Website, WebsiteOptions};
+use retrial_report::content::website::{
+    BatchRecord, FRONT, RecordedBatch, Website, WebsiteOptions,
+};
 use retrial_report::{feed, html};
 use retrial_results::verdict::Verdict;
 use retrial_store::RecordDirectory;
+use retrial_store::lock::FileLock;
 
 use super::steps;
 
@@ -110,21 +113,28 @@ fn unreadable_reason(row: &RunSummary) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
-/// The batches of runs, with their verdicts if they were judged.
+/// The batches of runs, with their verdicts if they were judged. One whose verdict cannot be read is not there.
 fn read_batches(
     global: &GlobalOptions,
     rows: &[RunSummary],
     from: &Path,
-) -> HashMap<String, RecordedBatch> {
+) -> HashMap<String, BatchRecord> {
     let ids = rows.iter().filter_map(RunSummary::local_batch);
     let ids = ids.map(|batch| batch.id.as_str());
     // A plan is a file that anybody may have written.
     let ids: BTreeSet<&str> = ids.filter(|id| RecordDirectory::is_valid_id(id)).collect();
     let read = ids.into_par_iter().filter_map(|id| {
         let directory = RecordDirectory::from_path(global.home.batches_directory().join(id));
-        let verdict: BatchVerdict = directory.read_json("verdict.json").ok()?;
-        let report = report_link(directory.path(), from);
-        Some((id.to_owned(), RecordedBatch::new(&verdict, report)))
+        let record = if directory.join("verdict.json").exists() {
+            let verdict: BatchVerdict = directory.read_json("verdict.json").ok()?;
+            let report = report_link(directory.path(), from);
+            BatchRecord::Judged(RecordedBatch::new(&verdict, report))
+        } else if FileLock::find_holder(&directory.lock_path()).is_some() {
+            BatchRecord::Running
+        } else {
+            BatchRecord::Interrupted
+        };
+        Some((id.to_owned(), record))
     });
     read.collect()
 }

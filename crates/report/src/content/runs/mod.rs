@@ -8,7 +8,7 @@ use super::marks::{self, unverified_word};
 use super::verdict;
 use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
-use retrial_history::{RunState, RunSummary};
+use retrial_history::{DecidingFigure, RunState, RunSummary};
 use retrial_readings::number::ColumnUnit;
 use retrial_results::verdict::{number, trademark_notice};
 
@@ -131,7 +131,7 @@ impl<'a> RunsRow<'a> {
                 let latest = runs.iter().rev().unique_by(position).collect_vec();
                 // Trials that were judged together have one outcome.
                 let judged = |run: &&&RunSummary| {
-                    let cell = run.batch.as_ref().filter(|_| run.cell_trials.is_some());
+                    let cell = run.batch.as_ref().filter(|_| run.cell.is_some());
                     cell.map_or_else(|| run.id.clone(), |batch| format!("cell {}", batch.cell))
                 };
                 let judged = latest.iter().copied().unique_by(judged).collect_vec();
@@ -172,15 +172,18 @@ fn status_cell(row: &RunSummary) -> TableCell {
     }
 }
 
-/// A run's outcome with its qualifiers, or its state after a sign if it has none; and whether it was imported.
+/// A run's outcome with its qualifiers, or its state after a sign if it has none; of how many trials of a cell together;
+/// and whether it was imported.
 pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
     let imported = row.imported_from.as_ref().map(|_| "imported".to_owned());
+    let several = row.cell.as_ref().filter(|cell| cell.trials > 1);
+    let together = several.map(|cell| format!("{} trials together", cell.trials));
     let Some(outcome) = row.qualified_outcome() else {
         let state = format!("{sign} {}", row.state_word());
         return TableCell::from(state).with_note(imported.unwrap_or_default());
     };
     let kinds = outcome.kinds.iter().map(ToString::to_string);
-    marks::outcome_cell(&outcome).with_note(join(kinds.chain(imported), ", "))
+    marks::outcome_cell(&outcome).with_note(join(kinds.chain(together).chain(imported), ", "))
 }
 
 pub(super) fn benchmark_title(row: &RunSummary) -> &str {
@@ -189,8 +192,12 @@ pub(super) fn benchmark_title(row: &RunSummary) -> &str {
 
 /// The deciding figure's ratio to the published one.
 pub(super) fn deciding_ratio(row: &RunSummary) -> Option<f64> {
-    let deciding = row.deciding.as_ref()?;
-    deciding.value.and(deciding.ratio)
+    figure_ratio(row.deciding.as_ref())
+}
+
+/// A figure's ratio to the published one; none where it has no value.
+pub(super) fn figure_ratio(figure: Option<&DecidingFigure>) -> Option<f64> {
+    figure.and_then(|figure| figure.value.and(figure.ratio))
 }
 
 pub(super) fn format_start(row: &RunSummary, zone: &TimeZone) -> String {
@@ -205,9 +212,15 @@ pub(super) fn format_minute(time: Option<Timestamp>, zone: &TimeZone) -> String 
 
 /// The unit of the times among the deciding figures of these runs.
 pub(super) fn deciding_unit<'a>(rows: impl IntoIterator<Item = &'a RunSummary>) -> ColumnUnit {
-    let deciding = rows.into_iter().filter_map(|row| row.deciding.as_ref());
-    let figures = deciding.filter_map(|figure| Some((figure.value?, figure.unit.as_str())));
-    ColumnUnit::of(figures)
+    column_unit(rows.into_iter().map(|row| row.deciding.as_ref()))
+}
+
+/// The unit of the times among these figures.
+pub(super) fn column_unit<'a>(
+    figures: impl IntoIterator<Item = Option<&'a DecidingFigure>>,
+) -> ColumnUnit {
+    let figures = figures.into_iter().flatten();
+    ColumnUnit::of(figures.filter_map(|figure| Some((figure.value?, figure.unit.as_str()))))
 }
 
 /// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.

@@ -23,7 +23,17 @@ const MAX_LINKED_SUBMISSIONS: usize = 6;
 /// The most letters of a batch's sentence in a table.
 const MAX_SENTENCE_LETTERS: usize = 100;
 
-/// A batch as its directory has it.
+/// What a batch's directory shows.
+pub enum BatchRecord {
+    /// It was judged.
+    Judged(RecordedBatch),
+    /// A process executes it, and it has no verdict yet.
+    Running,
+    /// No process executes it, and it has no verdict.
+    Interrupted,
+}
+
+/// A batch with its last verdict.
 pub struct RecordedBatch {
     title: Line,
     conclusion: Conclusion,
@@ -34,7 +44,6 @@ pub struct RecordedBatch {
 }
 
 impl RecordedBatch {
-    /// A batch with its last verdict.
     pub fn new(verdict: &BatchVerdict, report: Option<String>) -> Self {
         let mut conclusion = Conclusion::default();
         let mut sections = Vec::new();
@@ -53,20 +62,32 @@ pub(super) struct BatchRuns<'a> {
     id: &'a str,
     /// The runs, newest last.
     rows: Vec<&'a RunSummary>,
-    recorded: Option<&'a RecordedBatch>,
+    record: Option<&'a BatchRecord>,
 }
 
 impl BatchRuns<'_> {
+    fn judged(&self) -> Option<&RecordedBatch> {
+        match self.record? {
+            BatchRecord::Judged(batch) => Some(batch),
+            BatchRecord::Running | BatchRecord::Interrupted => None,
+        }
+    }
+
     fn title(&self) -> &str {
-        self.recorded.map_or(self.id, |batch| batch.title.as_str())
+        self.judged().map_or(self.id, |batch| batch.title.as_str())
     }
 
     fn conclusion(&self) -> Cow<'_, Conclusion> {
-        let sentence = "Not judged yet: it is running, or was interrupted.";
-        self.recorded.map_or_else(
-            || Cow::Owned(Conclusion::new(None, "no verdict", sentence)),
-            |batch| Cow::Borrowed(&batch.conclusion),
-        )
+        let (word, sentence) = match self.record {
+            Some(BatchRecord::Judged(batch)) => return Cow::Borrowed(&batch.conclusion),
+            Some(BatchRecord::Running) => ("running", "Not judged yet.".to_owned()),
+            Some(BatchRecord::Interrupted) => (
+                "interrupted",
+                format!("Not judged yet: `retrial resume {}` continues it.", self.id),
+            ),
+            None => ("no verdict", "Its directory cannot be read.".to_owned()),
+        };
+        Cow::Owned(Conclusion::new(None, word, sentence))
     }
 
     fn started(&self) -> Option<Timestamp> {
@@ -103,7 +124,7 @@ pub(super) fn find_batches<'a>(
     let batches = by_batch.into_iter().map(|(id, rows)| BatchRuns {
         id,
         rows,
-        recorded: options.batches.get(id),
+        record: options.batches.get(id),
     });
     batches.sorted_by_key(|batch| Reverse((batch.started(), batch.id))).collect()
 }
@@ -112,7 +133,7 @@ pub(super) fn find_batches<'a>(
 pub(super) fn batches_table(batches: &[BatchRuns<'_>]) -> Table {
     Table::builder("Batches", batches)
         .head("batch", |batch| {
-            let id = batch.recorded.map(|_| batch.id).unwrap_or_default();
+            let id = batch.judged().map(|_| batch.id).unwrap_or_default();
             tables::title_cell(batch.title(), id).with_link(Some(batch.page_name()))
         })
         .status("verdict", |batch| outcome_cell(&batch.conclusion()))
@@ -133,7 +154,7 @@ pub(super) fn batch_page(website: &Website<'_>, at: usize) -> WebsitePage {
     let notices = verdict::notice_blocks(submissions).collect_vec();
     let runs = runs_table(batch, website.options, !notices.is_empty()).into_block();
     let mut blocks = vec![Block::Conclusion(batch.conclusion().into_owned())];
-    blocks.extend(batch.recorded.iter().flat_map(|one| one.sections.clone()));
+    blocks.extend(batch.judged().iter().flat_map(|one| one.sections.clone()));
     blocks.push(Section::new_block("Runs", runs));
     blocks.extend(notices);
     WebsitePage {
@@ -149,7 +170,7 @@ fn links_of_batch(website: &Website<'_>, batch: &BatchRuns<'_>) -> Vec<(Line, St
     let with_runs = groups.filter(|group| group.rows.iter().any(has_run));
     let submissions = with_runs.take(MAX_LINKED_SUBMISSIONS);
     links.extend(submissions.map(|group| (group.title.into(), group.page_name())));
-    let report = batch.recorded.and_then(|one| one.report.clone());
+    let report = batch.judged().and_then(|one| one.report.clone());
     links.extend(report.map(|report| ("Report of the batch".into(), report)));
     links
 }
@@ -179,4 +200,24 @@ pub(super) fn position_cell(row: &RunSummary) -> TableCell {
             .with_note(format!("trial {}", position.trial))
             .with_link(Some(page_name(&position.id)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_without_a_verdict_says_whether_it_runs() {
+        let conclude = |record: Option<&BatchRecord>| {
+            let batch = BatchRuns { id: "b", rows: Vec::new(), record };
+            let conclusion = batch.conclusion();
+            format!("{}: {}", conclusion.word, conclusion.sentence)
+        };
+        assert_eq!(conclude(Some(&BatchRecord::Running)), "running: Not judged yet.");
+        assert_eq!(
+            conclude(Some(&BatchRecord::Interrupted)),
+            "interrupted: Not judged yet: `retrial resume b` continues it."
+        );
+        assert!(conclude(None).contains("cannot be read"));
+    }
 }

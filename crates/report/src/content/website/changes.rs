@@ -4,7 +4,7 @@
 use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 
-use super::group::{SubmissionRuns, select_judged_alone};
+use super::group::{SubmissionRuns, select_judged};
 use super::{FRONT, Website, tables};
 use crate::content::runs::{truncate_cell, truncate_text};
 use crate::document::{Block, Column, Line, Table};
@@ -43,7 +43,7 @@ pub(super) fn find_changes<'a>(
     group: &SubmissionRuns<'a>,
 ) -> impl Iterator<Item = VerdictChange<'a>> {
     group.series.iter().flat_map(|series| {
-        let rows = select_judged_alone(&series.rows).into_iter();
+        let rows = select_judged(&series.rows).into_iter();
         let judged = rows.filter_map(|row| Some((row, row.qualified_outcome()?)));
         let pairs = judged.tuple_windows();
         let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);

@@ -94,7 +94,7 @@ fn submissions_table<'a>(groups: &'a [SubmissionRuns<'a>]) -> RowTable<&'a Submi
         tables::title_cell(group.title, &group.deciding_run().format_choices())
             .with_link(Some(group.page_name()))
     });
-    tables::add_run_columns(table, is_noticed, true, |group| group.deciding_run())
+    tables::add_verdict_columns(table, is_noticed, |group| group.deciding_run())
         .text("measured on", |group| tables::machine_cell(group.deciding_run()))
         .text("started", |group| {
             let runs = format::format_count(group.rows.len(), "run");

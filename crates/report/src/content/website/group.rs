@@ -74,33 +74,25 @@ pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSumma
     newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
-/// The newest run with a verdict, of runs whose newest is the last. A smoke test, and a trial of a batch's cell that is
-/// inconclusive alone, only count where no other run does.
+/// The newest run with a verdict, of runs whose newest is the last. A smoke test, and a trial of a batch's cell that was
+/// not judged yet and is inconclusive alone, only count where no other run does.
 pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
     let newest_of = |rows: &[&'a RunSummary]| {
         let mut newest = rows.iter().rev();
         newest.find(|row| row.outcome.is_some()).copied()
     };
-    newest_of(&select_judged_alone(rows)).or_else(|| newest_of(rows))
+    newest_of(&select_judged(rows)).or_else(|| newest_of(rows))
 }
 
-/// Returns the runs without smoke tests, which are compared with nothing, and without trials of a batch's cell that are
-/// inconclusive alone: several trials of a cell are judged together, once the batch is.
-pub(super) fn select_judged_alone<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
-    let trials = rows.iter().filter_map(|row| batch_cell(row)).counts();
-    let is_one_of_several =
-        |row: &RunSummary| batch_cell(row).is_some_and(|cell| trials[&cell] > 1);
-    let is_open =
-        |row: &RunSummary| row.outcome == Some(Outcome::Inconclusive) && row.cell_trials.is_none();
-    let is_judged_alone = |row: &&RunSummary| !(is_open(row) && is_one_of_several(row));
-    let is_compared = |row: &&RunSummary| !row.qualifiers.contains(&QualifierKind::SmokeTest);
-    rows.iter().copied().filter(is_judged_alone).filter(is_compared).collect()
-}
-
-/// The batch and the cell of which a run is a trial.
-fn batch_cell(row: &RunSummary) -> Option<(&str, &str)> {
-    let batch = row.batch.as_ref()?;
-    Some((&batch.id, &batch.cell))
+/// Returns the runs without smoke tests, which are compared with nothing, and without trials that are inconclusive alone
+/// while their batch's cell has no verdict: it may have several trials, and they are judged together.
+pub(super) fn select_judged<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
+    let is_open_trial = |row: &RunSummary| {
+        row.outcome == Some(Outcome::Inconclusive) && row.batch.is_some() && row.cell.is_none()
+    };
+    let is_compared = |row: &RunSummary| !row.qualifiers.contains(&QualifierKind::SmokeTest);
+    let counts = |row: &&RunSummary| !is_open_trial(row) && is_compared(row);
+    rows.iter().copied().filter(counts).collect()
 }
 
 /// A published result, whatever recipe repeats it.
@@ -169,10 +161,12 @@ fn divide_into_series<'a>(rows: &[&'a RunSummary]) -> Vec<RunSeries<'a>> {
 mod tests {
     use super::*;
     use crate::content::website::changes::find_changes;
+    use retrial_history::JudgedCell;
     use retrial_plan::BatchPosition;
     use rstest::rstest;
 
-    /// Runs of one submission, the newest last: `r` reproduced or `i` inconclusive, and the cell of a batch.
+    /// Runs of one submission, the newest last: `r` reproduced, `i` inconclusive, `d` inconclusive by the verdict of its
+    /// cell; and the cell of a batch.
     fn summarize(runs: &[(char, &str)]) -> Vec<RunSummary> {
         let rows = runs.iter().enumerate().map(|(number, (outcome, cell))| RunSummary {
             id: number.to_string(),
@@ -185,6 +179,7 @@ mod tests {
                 cell: (*cell).to_owned(),
                 trial: 1,
             }),
+            cell: (*outcome == 'd').then(|| JudgedCell { trials: 2, deciding: None }),
             ..RunSummary::default()
         });
         rows.collect()
@@ -193,8 +188,9 @@ mod tests {
     #[rstest]
     #[case::runs(&[('r', ""), ('i', "")], "1", 1)]
     #[case::trials_of_a_cell(&[('r', ""), ('i', "a"), ('i', "a")], "0", 0)]
-    #[case::a_single_trial(&[('r', ""), ('i', "a")], "1", 1)]
-    #[case::a_trial_of_each_cell(&[('r', ""), ('i', "a"), ('r', "b")], "2", 2)]
+    #[case::a_batch_stopped_after_one_trial(&[('r', ""), ('i', "a")], "0", 0)]
+    #[case::a_cell_that_does_not_decide(&[('r', ""), ('d', "a"), ('d', "a")], "2", 1)]
+    #[case::a_trial_of_each_cell(&[('r', ""), ('i', "a"), ('r', "b")], "2", 0)]
     #[case::an_open_trial_only(&[('r', "a"), ('i', "a")], "0", 0)]
     #[case::a_decided_trial(&[('i', ""), ('r', "a"), ('i', "a")], "1", 1)]
     #[case::open_trials_only(&[('i', "a"), ('i', "a")], "1", 0)]

@@ -20,7 +20,7 @@ use crate::feed::Feed;
 use retrial_history::RunSummary;
 
 use self::batches::BatchRuns;
-pub use self::batches::RecordedBatch;
+pub use self::batches::{BatchRecord, RecordedBatch};
 use self::changes::VerdictChange;
 use self::group::SubmissionRuns;
 
@@ -33,8 +33,8 @@ pub struct WebsiteOptions<'a> {
     pub made_by: &'a str,
     /// The path from the website to a run's own report, if it has one.
     pub link: &'a (dyn Fn(&RunSummary) -> Option<String> + Sync),
-    /// The batches that have a verdict, by id.
-    pub batches: &'a HashMap<String, RecordedBatch>,
+    /// What this machine has of each batch, by its id.
+    pub batches: &'a HashMap<String, BatchRecord>,
     /// The address at which the website will be served, if it is known.
     pub url: Option<&'a str>,
 }

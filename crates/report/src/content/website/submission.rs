@@ -147,7 +147,7 @@ fn variants_table<'a>(
         .head("release", |row| tables::title_cell(row.release, ""))
         .text("variant", |row| truncate_text(row.choices, MAX_CHOICES_LETTERS));
     let table =
-        tables::add_run_columns(table, is_noticed, true, |row| newest_judged_or_last(&row.rows));
+        tables::add_verdict_columns(table, is_noticed, |row| newest_judged_or_last(&row.rows));
     table
         .text("measured on", |row| tables::machine_cell(newest_judged_or_last(&row.rows)))
         .text("started", |row| tables::time_cell(newest_judged_or_last(&row.rows).started))

@@ -8,7 +8,7 @@ use crate::content::figures::format_ratio;
 use crate::content::marks::unverified_word;
 use crate::content::runs::{self, truncate_cell, truncate_text};
 use crate::document::{Column, RowTable, TableCell};
-use retrial_history::RunSummary;
+use retrial_history::{DecidingFigure, RunSummary};
 use retrial_readings::number::ColumnUnit;
 
 /// Titles and notes that no recipe has are cut.
@@ -18,19 +18,41 @@ const MAX_NOTE_LETTERS: usize = 120;
 /// Marks a verdict that rests on one trial, whose noise the recipe does not state.
 const SINGLE_TRIAL: &str = "one trial";
 
-/// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
+/// Adds the columns of a run's verdict and of the figure that it measured; with `scenarios`, the figure's scenario too.
 pub(super) fn add_run_columns<R>(
     rows: RowTable<R>,
     unverified: bool,
     scenarios: bool,
     run: impl Fn(&R) -> &RunSummary,
 ) -> RowTable<R> {
+    add_columns(rows, unverified, scenarios, run, |run| run.deciding.as_ref())
+}
+
+/// Adds the columns of a verdict and of the figure on which it rests: over all trials that were judged together.
+pub(super) fn add_verdict_columns<R>(
+    rows: RowTable<R>,
+    unverified: bool,
+    run: impl Fn(&R) -> &RunSummary,
+) -> RowTable<R> {
+    add_columns(rows, unverified, true, run, RunSummary::verdict_figure)
+}
+
+fn add_columns<R>(
+    rows: RowTable<R>,
+    unverified: bool,
+    scenarios: bool,
+    run: impl Fn(&R) -> &RunSummary,
+    figure_of: fn(&RunSummary) -> Option<&DecidingFigure>,
+) -> RowTable<R> {
     let figure = Column::number("figure").with_note(unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
-    let unit = runs::deciding_unit(rows.rows.iter().map(&run));
+    let unit = runs::column_unit(rows.rows.iter().map(|row| figure_of(run(row))));
     rows.status("verdict", |row| verdict_cell(run(row)))
-        .column(figure, |row| figure_cell(run(row), scenarios, unit))
-        .column(to_published, |row| ratio_cell(run(row)))
+        .column(figure, |row| figure_cell(figure_of(run(row)), scenarios, unit))
+        .column(to_published, |row| {
+            let ratio = runs::figure_ratio(figure_of(run(row)));
+            TableCell::from(format_ratio(ratio)).with_ratio(ratio)
+        })
 }
 
 /// A run's outcome with its qualifiers and whether it rests on one trial, or its state with the reason.
@@ -46,8 +68,8 @@ pub(super) fn verdict_cell(run: &RunSummary) -> TableCell {
 }
 
 /// The figure that decided, perhaps with its scenario.
-fn figure_cell(run: &RunSummary, scenarios: bool, unit: ColumnUnit) -> TableCell {
-    let Some(deciding) = &run.deciding else {
+fn figure_cell(deciding: Option<&DecidingFigure>, scenarios: bool, unit: ColumnUnit) -> TableCell {
+    let Some(deciding) = deciding else {
         return TableCell::default();
     };
     let figure = deciding.value.map(|value| unit.format(value, &deciding.unit));
@@ -56,11 +78,6 @@ fn figure_cell(run: &RunSummary, scenarios: bool, unit: ColumnUnit) -> TableCell
         return cell.with_note(truncate_cell(&deciding.scenario.to_string()));
     }
     cell
-}
-
-fn ratio_cell(run: &RunSummary) -> TableCell {
-    let ratio = runs::deciding_ratio(run);
-    TableCell::from(format_ratio(ratio)).with_ratio(ratio)
 }
 
 /// The title of a submission, with a variant and parameters.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::content::batch::batch_document;
+use crate::document::Block;
 use crate::markdown::render_markdown;
 use crate::terminal::{Terminal, render_terminal};
 use retrial_batch::verdict::CellEnvironments;
@@ -267,4 +268,33 @@ fn a_claim_of_a_cell_is_its_reason() {
     let reason = "claim contradicted: linear is faster than matmul";
     assert_eq!(page.matches(reason).count(), 1, "{page}");
     assert!(!page.contains("claim not decided"), "{page}");
+}
+
+/// Claims between cells may hold where a published figure does not.
+#[rstest]
+#[case(ClaimOutcome::Supported, Outcome::Reproduced, "all claims supported")]
+#[case(
+    ClaimOutcome::Supported,
+    Outcome::NotReproduced,
+    "all claims supported, cells not reproduced (performance only, unpinned image)"
+)]
+#[case(
+    ClaimOutcome::Contradicted,
+    Outcome::Inconclusive,
+    "claim contradicted, cells inconclusive (performance only, unpinned image)"
+)]
+fn claims_lead_and_the_cells_stand_beside_them(
+    #[case] claim: ClaimOutcome,
+    #[case] outcome: Outcome,
+    #[case] word: &str,
+) {
+    let mut batch = batch();
+    batch.outcome = Some(outcome);
+    batch.claims[0].outcome = claim;
+    let document = batch_document(&batch, "", &[]);
+    let conclusion = document.blocks.iter().find_map(|block| match block {
+        Block::Conclusion(conclusion) => Some(conclusion),
+        _ => None,
+    });
+    assert_eq!(conclusion.unwrap().word.as_str(), word);
 }
