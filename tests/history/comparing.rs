@@ -1,8 +1,9 @@
 //! `retrial compare` on a home with planted runs: along an axis, cells of batches, runs pooled.
 
+use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Many, Scene};
 
@@ -135,6 +136,46 @@ fn batch_cells_and_named_runs_are_compared() {
     let output = scene.retrial(&["compare", &Many::id(0), &Many::id(1), "--host", "x"]);
     assert_eq!(output.code, 2);
     assert!(output.err.contains("need --by"), "{}", output.err);
+}
+
+/// Trials of a cell are judged together: each keeps its own figure.
+#[test]
+fn trials_have_the_verdict_of_their_cell_and_their_own_figures() {
+    let scene = Scene::new(0..30);
+    let listed = || -> Vec<Value> {
+        serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap()
+    };
+    let is_of_cell = |row: &&Value| {
+        row["variant"]["rocm"] == "7.1.1"
+            && row["variant"]["backend"] == "vllm"
+            && row["outcome"] == "reproduced"
+    };
+    let before: Vec<Value> = listed().iter().filter(is_of_cell).cloned().collect();
+    assert!(before.len() > 1);
+    let batch = before[0]["batch"]["id"].as_str().unwrap();
+    let runs: Vec<Value> = before.iter().map(|row| json!({ "run": row["run"] })).collect();
+    let cell = json!({
+        "trials": runs.len(), "runs": runs, "outcome": "not reproduced", "sentence": "All are slow.", "verdict": null,
+    });
+    let directory = scene.home().join("batches").join(batch);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("verdict.json"), json!({ "cells": [cell] }).to_string()).unwrap();
+    let after = listed();
+    for before in &before {
+        let row = after.iter().find(|row| row["run"] == before["run"]).unwrap();
+        assert_eq!(row["outcome"], "not reproduced");
+        assert_eq!(row["cell"]["trials"], runs.len());
+        assert_eq!(row["deciding"], before["deciding"]);
+    }
+    let all = compared(&scene, &["--by", "rocm", "--set", "backend=vllm"]);
+    let outcomes = all["comparisons"].as_array().unwrap().iter().flat_map(|comparison| {
+        let subjects = comparison["subjects"].as_array().unwrap().iter();
+        subjects.map(|subject| (subject["name"].to_string(), subject["outcome"].to_string()))
+    });
+    let outcomes: Vec<(String, String)> = outcomes.collect();
+    let newest = outcomes.iter().filter(|(name, _)| name.contains("7.1.1"));
+    assert!(newest.clone().count() > 0);
+    assert!(newest.clone().all(|(_, outcome)| outcome.contains("not reproduced")), "{outcomes:?}");
 }
 
 /// A judged run of vllm under a release of ROCm.
