@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::entry::deciding_figure;
-use crate::{JudgedCell, RunSummary};
+use crate::{DecidingFigure, JudgedCell, RunSummary};
 use retrial_results::verdict::{Outcome, Verdict};
 use retrial_store::RecordDirectory;
 
@@ -80,7 +79,7 @@ pub(crate) fn apply_cell_verdicts(batches: &Path, rows: &mut [RunSummary]) {
         row.sentence.clone_from(&cell.sentence);
         row.cell = Some(JudgedCell {
             trials: cell.measured_trials(),
-            deciding: cell.verdict.as_ref().and_then(deciding_figure),
+            deciding: cell.verdict.as_ref().and_then(DecidingFigure::from_verdict),
         });
     }
 }

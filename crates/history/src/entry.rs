@@ -5,7 +5,6 @@ use std::path::Path;
 use crate::{DecidingFigure, RunIndex, RunState, RunSummary};
 use retrial_host::record::HostRecord;
 use retrial_plan::Plan;
-use retrial_recipe::model::Mode;
 use retrial_results::evidence::environment::{gpus, image_digest, rocm_in_container};
 use retrial_results::evidence::measured;
 use retrial_results::verdict::Verdict;
@@ -117,7 +116,7 @@ impl RunSummary {
     }
 
     fn fill_from_verdict(&mut self, verdict: &Verdict) {
-        self.deciding = deciding_figure(verdict);
+        self.deciding = DecidingFigure::from_verdict(verdict);
         self.outcome = Some(verdict.outcome);
         self.qualifiers = verdict.qualified_outcome().kinds;
         self.sentence = verdict.sentence();
@@ -136,27 +135,4 @@ fn parse_run_event(line: &[u8]) -> Option<Event> {
         return None;
     }
     serde_json::from_str(text).ok()
-}
-
-/// Returns the deciding figure of a result with the verdict's outcome: of performance before the other modes.
-pub(crate) fn deciding_figure(verdict: &Verdict) -> Option<DecidingFigure> {
-    let result =
-        verdict.results.iter().filter(|result| result.deciding.is_some()).min_by_key(|result| {
-            match (result.outcome == verdict.outcome, result.mode) {
-                (true, Mode::Performance) => 0,
-                (true, _) => 1,
-                (false, _) => 2,
-            }
-        })?;
-    let figure = result.deciding.clone()?;
-    let measured = result.figures.get(&figure);
-    Some(DecidingFigure {
-        scenario: result.scenario.clone(),
-        mode: result.mode,
-        value: measured.map(|figure| figure.value).filter(|value| value.is_finite()),
-        unit: measured.map(|figure| figure.unit.clone()).unwrap_or_default(),
-        ratio: result.ratio,
-        is_of_single_trial: result.is_of_single_trial(),
-        figure,
-    })
 }

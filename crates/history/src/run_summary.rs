@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use retrial_mlperf::ScenarioName;
 use retrial_plan::BatchPosition;
 use retrial_recipe::model::{Mode, Submission};
-use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKind};
+use retrial_results::verdict::{ExitCode, Outcome, QualifiedOutcome, QualifierKind, Verdict};
 use retrial_store::RunDirectory;
 use retrial_store::process::ProcessIdentity;
 
@@ -100,6 +100,30 @@ pub struct DecidingFigure {
     pub ratio: Option<f64>,
     /// Whether the figure is of a single trial, whose noise the recipe does not state.
     pub is_of_single_trial: bool,
+}
+
+impl DecidingFigure {
+    /// The figure of a result with the verdict's outcome: of performance before the other modes.
+    pub(crate) fn from_verdict(verdict: &Verdict) -> Option<Self> {
+        let result = verdict.results.iter().filter(|result| result.deciding.is_some()).min_by_key(
+            |result| match (result.outcome == verdict.outcome, result.mode) {
+                (true, Mode::Performance) => 0,
+                (true, _) => 1,
+                (false, _) => 2,
+            },
+        )?;
+        let figure = result.deciding.clone()?;
+        let measured = result.figures.get(&figure);
+        Some(Self {
+            scenario: result.scenario.clone(),
+            mode: result.mode,
+            value: measured.map(|figure| figure.value).filter(|value| value.is_finite()),
+            unit: measured.map(|figure| figure.unit.clone()).unwrap_or_default(),
+            ratio: result.ratio,
+            is_of_single_trial: result.is_of_single_trial(),
+            figure,
+        })
+    }
 }
 
 /// Trials of a batch's cell that were judged together.

@@ -179,7 +179,7 @@ mod tests {
                 cell: (*cell).to_owned(),
                 trial: 1,
             }),
-            cell: (*outcome == 'd').then(|| JudgedCell { trials: 2, deciding: None }),
+            cell: (*outcome == 'd').then_some(JudgedCell { trials: 2, deciding: None }),
             ..RunSummary::default()
         });
         rows.collect()
