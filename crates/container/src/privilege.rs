@@ -58,8 +58,13 @@ pub fn is_cdi_device(device: &str) -> bool {
         })
 }
 
-/// Returns whether a device is a GPU's or an InfiniBand adapter's, which need no approval. Others
-/// have too many names to list: disks alone have a dozen, and `/dev//mem` is `/dev/mem`.
+/// Devices that belong to no single GPU; of NVIDIA's those which its toolkit gives to every container.
+const PLAIN_DEVICES: [&str; 7] =
+    ["kfd", "dri", "infiniband", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset"];
+
+/// Returns whether a device is one by which programs use GPUs or InfiniBand adapters, which need no approval. Others
+/// have too many names to list: disks alone have a dozen, `/dev//mem` is `/dev/mem`, and some of GPUs' vendors
+/// (`/dev/nvidia-caps`, `/dev/nvidia-nvswitchctl`) partition GPUs or direct what connects them.
 pub fn is_accelerator_device(device: &str) -> bool {
     let source = device.split(':').next().unwrap_or_default();
     if ["amd.com/gpu=", "nvidia.com/gpu="].iter().any(|kind| source.starts_with(kind)) {
@@ -67,14 +72,17 @@ pub fn is_accelerator_device(device: &str) -> bool {
     }
     let parts: Vec<&str> = source.split('/').skip(1).collect();
     match parts.as_slice() {
-        ["dev", name] => ["kfd", "dri", "infiniband"].contains(name) || name.starts_with("nvidia"),
-        ["dev", "dri", name] => {
-            let number = name.strip_prefix("renderD").or_else(|| name.strip_prefix("card"));
-            number.is_some_and(|number| number.parse::<u32>().is_ok())
-        }
-        ["dev", "infiniband" | "nvidia-caps", name] => !["", ".", ".."].contains(name),
+        ["dev", name] => PLAIN_DEVICES.contains(name) || is_numbered(name, "nvidia"),
+        ["dev", "dri", name] => is_numbered(name, "renderD") || is_numbered(name, "card"),
+        ["dev", "infiniband", name] => *name == "rdma_cm" || is_numbered(name, "uverbs"),
         _ => false,
     }
+}
+
+/// `renderD128`.
+fn is_numbered(name: &str, kind: &str) -> bool {
+    let number = name.strip_prefix(kind).unwrap_or_default();
+    !number.is_empty() && number.chars().all(|character| character.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -89,7 +97,10 @@ mod tests {
             "/dev/dri/renderD128",
             "/dev/dri/card0:/dev/dri/card0:rw",
             "/dev/nvidia0",
+            "/dev/nvidiactl",
+            "/dev/nvidia-uvm-tools",
             "/dev/infiniband/uverbs0",
+            "nvidia.com/gpu=all",
         ] {
             assert!(is_accelerator_device(device), "{device}");
         }
@@ -103,6 +114,15 @@ mod tests {
             "/dev/xvda",
             "/dev/dri/by-path/x",
             "/proc/self/root/dev/kfd",
+            "/dev/dri/renderD",
+            "/dev/dri/card+1",
+            "/dev/nvidia",
+            "/dev/nvidia-caps",
+            "/dev/nvidia-caps/nvidia-cap1",
+            "/dev/nvidia-nvswitchctl",
+            "/dev/nvidia-fs0",
+            "/dev/nvidia${{ node.name }}",
+            "/dev/infiniband/umad0",
         ] {
             assert!(!is_accelerator_device(device), "{device}");
         }

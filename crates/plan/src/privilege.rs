@@ -3,6 +3,7 @@
 //! and GPU clocks.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,9 @@ impl Privilege {
 
 const SECRETS_PRIVILEGE: &str = "secrets";
 
+/// The privilege of a command on the host.
+pub const HOST_PRIVILEGE: &str = "host";
+
 /// The privilege of sharing a namespace of the host or of another container.
 pub const NAMESPACES_PRIVILEGE: &str = "namespaces";
 
@@ -68,7 +72,7 @@ pub const PRIVILEGE_NAMES: [&str; 11] = [
     NAMESPACES_PRIVILEGE,
     "engine-socket",
     "mounts",
-    "host",
+    HOST_PRIVILEGE,
     SECRETS_PRIVILEGE,
 ];
 
@@ -120,7 +124,7 @@ pub(super) fn privilege_for_access(
         AccessKind::HostCommand { of_recipe } => Some(Privilege {
             each_time: !of_recipe,
             ..Privilege::new(
-                "host",
+                HOST_PRIVILEGE,
                 recipient.as_str(),
                 "`on: host` runs on this machine, not in the container",
             )
@@ -167,8 +171,12 @@ fn source_privilege(source: &HostPath, what: &str, place: PathPlace) -> Option<P
         }
         (PathPlace::Host, ..) => (Some("outside the recipe's directory".to_owned()), leads_to),
     };
+    // /proc/1/root is the host's root, whatever the mount says.
+    let is_of_processes = Path::new(source.resolved()).starts_with("/proc");
+    let processes =
+        is_of_processes.then(|| "the host's processes, and with SYS_PTRACE their files".to_owned());
     let effects = socket.map(str::to_owned).into_iter().chain(effect);
-    let effects = effects.chain(leads_to).chain(source.reason.clone());
+    let effects = effects.chain(leads_to).chain(processes).chain(source.reason.clone());
     let effects: Vec<String> = effects.collect();
     // Others decide what it leads to by the time of the next run.
     let each_time = is_given_itself(source, place) && source.reason.is_some();
@@ -213,7 +221,7 @@ fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
         AccessKind::Device { device } if !is_accelerator_device(device) => (
             "dev-mem",
             format!("devices {device}"),
-            "not a GPU's device: it may be the host's memory or disks",
+            "not a GPU's own device: it may be the host's memory or disks, or partition GPUs",
         ),
         AccessKind::Namespace { namespace, value } => {
             let (name, effect) = namespace_privilege(*namespace, value)?;
