@@ -17,7 +17,6 @@ use retrial_plan::Plan;
 use retrial_readings::sanitize;
 use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
-use retrial_store::import::ImportOrigin;
 use retrial_store::journal::JournalState;
 use retrial_store::lookup::{describe_oldest, parse_last};
 use retrial_store::process::ProcessIdentity;
@@ -133,17 +132,6 @@ pub fn probe_host(global: &GlobalOptions) -> HostView {
         });
     }
     host::probe_host(&global.root, global.home.root())
-}
-
-/// Refuses imported runs: their plans were not approved on this machine.
-pub fn refuse_imported(run: &RunDirectory) -> Result<(), Failure> {
-    ImportOrigin::read(run).map_or(Ok(()), |mark| {
-        Err(Failure::usage(format!(
-            "{} was imported from {}: imported runs cannot be resumed",
-            run.id(),
-            sanitize(&mark.host)
-        )))
-    })
 }
 
 /// Refuses to resume a run that started on another machine that shares the home: its container and its

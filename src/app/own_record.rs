@@ -1,7 +1,7 @@
 //! Runs and batches that a command may continue, stop or enter.
 //!
-//! Their plans are executed, and were approved where they were started: they are directly in this home, and nobody else
-//! can have written them. Commands that only read take any run.
+//! Their plans are executed, and were approved where they were started: they are directly in this home, no archive
+//! brought them, and nobody else can have written them. Commands that only read take any run.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -9,6 +9,8 @@ use std::path::Path;
 use super::failure::Failure;
 use super::file_owners;
 use super::open::{RunOrBatch, find_run_or_batch};
+use retrial_readings::sanitize;
+use retrial_store::import::ImportOrigin;
 use retrial_store::{Home, RecordDirectory, RunDirectory};
 
 /// The directory of a run or a batch of this home that nobody else can have written.
@@ -35,9 +37,16 @@ impl OwnRunOrBatch {
 
 impl Own<RunDirectory> {
     /// # Errors
-    /// If the run is not directly in this home, or another user owns or can write it.
+    /// If the run is not directly in this home or was imported, or another user owns or can write it.
     pub fn require_run(home: &Home, run: RunDirectory) -> Result<Self, Failure> {
         require(home, run.record(), &home.runs_directory(), "run")?;
+        if let Some(origin) = ImportOrigin::read(&run) {
+            let (id, host) = (run.id(), sanitize(&origin.host));
+            let message = format!("{id} was imported from {host}: its plan was not approved here");
+            return Err(Failure::usage(message).with_help(format!(
+                "read its evidence: retrial judge {id}    retrial report {id}"
+            )));
+        }
         Ok(Self(run))
     }
 }

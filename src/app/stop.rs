@@ -180,7 +180,6 @@ fn stop_run(global: &GlobalOptions, directory: Own<RunDirectory>) -> Result<Stop
             None => StopResult::AlreadyEnded,
         });
     }
-    open::refuse_imported(&directory)?;
     refuse_other_host(&id, &state)?;
     runtime::start_runtime()?.block_on(async {
         let engine = open::connect_engine(global).await?;

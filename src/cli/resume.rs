@@ -42,9 +42,6 @@ pub fn resume_run_or_batch(
     if arguments.in_background {
         wait_for_predecessor(directory.record());
     }
-    if !in_job {
-        open::refuse_imported(&directory)?;
-    }
     if let Some(check) = &arguments.from {
         recheck::reset_check(&directory, check)?;
     }

@@ -42,7 +42,15 @@ impl ImportOrigin {
     /// Reads the origin of a run; none if it ran here.
     pub fn read(run: &RunDirectory) -> Option<Self> {
         // Called for each run: most have none, and a check is cheaper than a failed read.
-        run.join(MARK_FILE).exists().then(|| run.read_json(MARK_FILE).ok())?
+        run.join(MARK_FILE).exists().then(|| {
+            // Whatever is in the mark, it ran elsewhere.
+            let unknown = |_| Self {
+                host: "an unknown host".to_owned(),
+                source: String::new(),
+                time: Timestamp::UNIX_EPOCH,
+            };
+            run.read_json(MARK_FILE).unwrap_or_else(unknown)
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
+use crate::app::own_record::Own;
 use crate::app::{open, runtime, terminal};
 use retrial_document::ErrorText;
 use retrial_engine::api::{ContainerState, Engine};
@@ -47,13 +48,18 @@ fn revoke_privileges(global: &GlobalOptions, container: &ContainerState) {
     });
     let named = Some(run).filter(|run| RecordDirectory::is_valid_id(run));
     let find_named = || global.home.find_run(named?).ok();
-    let known = own.or_else(find_named).and_then(|run| {
+    // An imported plan may name any directory.
+    let is_of_home = |run: &RunDirectory| {
+        let whole = RunDirectory::from_path(whole_run_directory(run.path()));
+        Own::require_run(&global.home, whole).is_ok()
+    };
+    let known = own.or_else(find_named).filter(is_of_home).and_then(|run| {
         let plan = run.read_json::<Plan>("plan.json").ok()?;
         Some((run.read_state().ok()?, plan, run))
     });
     let Some((state, plan, run)) = known else {
         return terminal::print_note(&format!(
-            "{run} cannot be read: directories of the host that it could write were not searched for set-user-ID files and devices"
+            "{run} cannot be read, or is none of this home: directories of the host that it could write were not searched for set-user-ID files and devices"
         ));
     };
     for text in revoke_privileges_of_run(&run, &plan, &state) {
