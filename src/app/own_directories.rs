@@ -2,19 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools as _;
+
 use crate::app::configuration::configuration_path;
 use crate::app::options::GlobalOptions;
 use retrial_beneath::resolve_existing;
 use retrial_host as host;
-use retrial_store::scratch;
+use retrial_store::cache::standard_cache;
+use retrial_store::{Home, scratch};
 
-/// Returns the home, the cache, the configuration with the sites, and the control directories, without links. No
-/// container gets them, or what is in them, to write.
+/// Returns the home and the cache, also those without options of this command line, the configuration with the sites,
+/// and the control directories, without links. No container gets them, or what is in them, to write.
 pub fn list_own_directories(global: &GlobalOptions) -> Vec<PathBuf> {
     let configuration = configuration_path().parent().map(Path::to_owned);
     let own = [global.home.root().to_owned(), global.cache.clone()].into_iter();
-    let own = own.chain(configuration).chain(scratch_directory(global));
-    own.map(|path| resolve_existing(&path)).collect()
+    let usual = [Home::usual(), Home::default_home()].map(|home| home.root().to_owned());
+    let usual = usual.into_iter().chain([standard_cache()]);
+    let own = own.chain(usual).chain(configuration).chain(scratch_directory(global));
+    own.map(|path| resolve_existing(&path)).unique().collect()
 }
 
 /// Returns the directory of containers' control directories if the home is on a network file system, which

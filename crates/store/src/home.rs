@@ -37,11 +37,15 @@ impl Home {
         Self::from_root(user_directory("XDG_DATA_HOME", ".local/share").join("retrial"))
     }
 
+    /// The home of a command line without `--home`: `RETRIAL_HOME`, else the default.
+    pub fn usual() -> Self {
+        let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
+        own.map_or_else(Self::default_home, |own| Self::from_root(own.into()))
+    }
+
     /// The start of a command line for its records: with `--home`, unless it is the default.
     pub fn command_prefix(&self) -> String {
-        let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
-        let usual = own.map_or_else(Self::default_home, |own| Self::from_root(own.into()));
-        if usual.root == self.root {
+        if Self::usual().root == self.root {
             "retrial".to_owned()
         } else {
             format!("retrial --home {}", shell_quote(&self.root.display().to_string()))

@@ -12,7 +12,8 @@ use crate::app::file_owners;
 use retrial_store::files::{to_json_text, write_atomically};
 use retrial_store::{Home, StoreError};
 
-const FILE: &str = "approvals.json";
+/// The file of the approvals, in a home.
+pub(super) const FILE: &str = "approvals.json";
 const LOCK_FILE: &str = "approvals.lock";
 
 type Approvals = BTreeMap<String, Vec<String>>;

@@ -1,9 +1,7 @@
 //! The paths that a plan gives to containers, builds and commands, as this machine has them: what approval must know
 //! of each, and the copy of those next to the recipe.
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +12,7 @@ use crate::app::catalog::MEMORY_DIRECTORY;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::own_directories::list_own_directories;
-use retrial_beneath::{HeldDirectory, resolve_existing};
+use retrial_beneath::{HeldDirectory, MountTable, resolve_existing};
 use retrial_document::ErrorText;
 use retrial_engine::docker::hash_build_context;
 use retrial_engine::endpoint::{EngineEnvironment, choose_endpoint};
@@ -29,22 +27,6 @@ use retrial_store::home::home_directory;
 
 /// Directories with files of many programs: nothing directly in them belongs to a recipe.
 const SHARED_DIRECTORIES: [&str; 5] = ["/", "/tmp", "/var/tmp", MEMORY_DIRECTORY, "/home"];
-
-/// File systems without files that anybody keeps.
-const KERNEL_FILE_SYSTEMS: [&str; 12] = [
-    "autofs",
-    "binfmt_misc",
-    "bpf",
-    "configfs",
-    "debugfs",
-    "devpts",
-    "fusectl",
-    "mqueue",
-    "nsfs",
-    "pstore",
-    "securityfs",
-    "tracefs",
-];
 
 /// Directories of the system, with all that is below them.
 const SYSTEM_DIRECTORIES: [&str; 5] = ["/dev", "/etc", "/proc", "/sys", "/boot"];
@@ -171,7 +153,7 @@ fn record_links(plan: &mut Plan) {
     let planned = plan.clone();
     let directory = planned.directory.as_deref();
     let directory = directory.map(|directory| resolve_existing(Path::new(directory)));
-    let mount_points = list_mount_points();
+    let mounts = MountTable::read();
     plan.record_paths(|path| {
         let source = planned.find_host_path(path);
         let named = Path::new(source.map_or(path, |source| source.known_directories()));
@@ -183,43 +165,10 @@ fn record_links(plan: &mut Plan) {
         let mounted_below = if is_inside {
             Vec::new()
         } else {
-            let below =
-                mount_points.iter().filter(|point| point.starts_with(&real) && **point != real);
-            below.map(|point| point.display().to_string()).collect()
+            mounts.points_below(&real).map(|point| point.display().to_string()).collect()
         };
         PathFacts { leads_to, reason: None, is_socket, mounted_below }
     });
-}
-
-/// Where file systems are mounted, /proc/self/mountinfo; those of the kernel's own state are no files that anybody keeps.
-fn list_mount_points() -> Vec<PathBuf> {
-    let text = fs::read("/proc/self/mountinfo").unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let points = text.lines().filter_map(|line| {
-        let (fields, kind) = line.split_once(" - ")?;
-        let is_of_kernel = KERNEL_FILE_SYSTEMS.contains(&kind.split(' ').next()?);
-        let point = decode_octal(fields.split(' ').nth(4)?);
-        (!is_of_kernel).then(|| PathBuf::from(OsString::from_vec(point)))
-    });
-    points.collect()
-}
-
-/// Decodes what the kernel writes as `\040`: a blank, a tab, a line's end and a backslash.
-fn decode_octal(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..3).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        rest = if let Some(code) = code.filter(|_| *first == b'\\') {
-            decoded.push(code);
-            &after[3..]
-        } else {
-            decoded.push(*first);
-            after
-        };
-    }
-    decoded
 }
 
 /// Records where links lead on another machine, or at another time. Files next to the recipe were copied, and are as
@@ -244,6 +193,7 @@ fn has_remote_engine(global: &GlobalOptions) -> bool {
 
 /// Directories of which no recipe gets a part without a question.
 struct PrivatePlaces {
+    mounts: MountTable,
     /// Of this user: the home.
     home: PathBuf,
     /// Retrial's own.
@@ -252,22 +202,24 @@ struct PrivatePlaces {
 
 impl PrivatePlaces {
     fn new(global: &GlobalOptions) -> Self {
-        Self { home: resolve_existing(&home_directory()), own: list_own_directories(global) }
+        Self {
+            mounts: MountTable::read(),
+            home: resolve_existing(&home_directory()),
+            own: list_own_directories(global),
+        }
     }
 
     /// Says why a file or directory next to a recipe is asked for, if it is.
     fn describe(&self, directory: &Path, path: &Path) -> Option<String> {
         let (directory, path) = (resolve_existing(directory), resolve_existing(path));
-        let contains = |inner: &Path| inner.starts_with(&path);
-        // Of this user, of root, or of another one for whom root runs it.
-        let is_home = |path: &Path| {
-            [&*self.home, Path::new("/root")].contains(&path)
-                || path.parent() == Some("/home".as_ref())
-        };
+        let is_within = |inner: &Path, outer: &Path| self.mounts.is_within(inner, outer);
+        let contains = |inner: &Path| is_within(inner, &path);
         // A recipe in a home may have files there, but not one that is above it.
-        let of_path = path.ancestors().find(|above| is_home(above));
-        let is_from_outside = of_path.is_some_and(|home| !directory.starts_with(home));
-        let is_below = |outer: &Path| path.starts_with(outer) || directory == outer;
+        let of_path = self.find_home(&path);
+        let is_from_outside = of_path.is_some_and(|home| !is_within(&directory, &home));
+        let is_home = |path: &Path| self.find_home(path).is_some_and(|home| is_within(&home, path));
+        let is_below =
+            |outer: &Path| is_within(&path, outer) || self.mounts.is_same(&directory, outer);
         if contains(&self.home) || is_home(&path) || is_home(&directory) || is_from_outside {
             return Some("in the home directory".to_owned());
         }
@@ -279,9 +231,27 @@ impl PrivatePlaces {
         let is_of_system =
             |system: &Path| is_below(system) && !is_below(Path::new(MEMORY_DIRECTORY));
         let mut found = shared
-            .filter(|shared| contains(shared) || directory == **shared)
+            .filter(|shared| contains(shared) || self.mounts.is_same(&directory, shared))
             .chain(system.filter(|system| contains(system) || is_of_system(system)));
-        found.next().map(|found| format!("in {}", found.display()))
+        let place = found.next().map(|found| format!("in {}", found.display()));
+        place.or_else(|| {
+            // As a link does, a mount leads out of the recipe's directory.
+            let mut points = self.mounts.points_below(&directory);
+            let point = points.find(|one| one.starts_with(&path) || path.starts_with(one))?;
+            Some(format!("with what is mounted at {}", point.display()))
+        })
+    }
+
+    /// The home that has a path: of this user, of root, or of another one for whom root runs it.
+    fn find_home(&self, path: &Path) -> Option<PathBuf> {
+        let names = self.mounts.names(path);
+        let mut above = names.iter().flat_map(|name| name.ancestors());
+        let is_home = |path: &Path| {
+            self.mounts.is_same(path, &self.home)
+                || path == Path::new("/root")
+                || path.parent() == Some("/home".as_ref())
+        };
+        above.find(|above| is_home(above)).map(Path::to_owned)
     }
 }
 
@@ -304,16 +274,5 @@ impl From<CompanionError> for Failure {
             CompanionError::Write { .. } => Self::host(ErrorText::of(&error)),
             _ => Self::usage(ErrorText::of(&error)),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mount_points_are_decoded() {
-        assert_eq!(decode_octal(r"/a\040b\134c\012"), b"/a b\\c\n");
-        assert_eq!(decode_octal(r"/a\9\04"), br"/a\9\04");
     }
 }

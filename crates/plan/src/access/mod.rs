@@ -12,6 +12,7 @@ mod steps;
 mod tests;
 
 pub(super) use container::container_accesses;
+pub use plan::SHARED_MEMORY;
 
 /// Access to one part of this machine, and its recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -13,6 +13,9 @@ use crate::privilege::{PathPlace, Privilege, privilege_for_access};
 use crate::step::{Action, Plan};
 use retrial_host::gpu_support::GpuSupport;
 
+/// The host's directory of shared memory.
+pub const SHARED_MEMORY: &str = "/dev/shm";
+
 impl Plan {
     /// Derives the plan's list of accesses, and the privileges that it needs. `named_by_user` are the secrets that the
     /// command line names.
@@ -130,14 +133,21 @@ impl Plan {
         })
     }
 
+    /// The host's directory of shared memory, if a container has it.
+    fn shared_memory(&self) -> Option<&'static str> {
+        let mut containers = self.containers();
+        let is_shared = containers.any(|container| container.ipc.as_deref() == Some("host"));
+        is_shared.then_some(SHARED_MEMORY)
+    }
+
     /// Returns a path of the host, or one of `own`, that is below a directory of the host which a container can write, and
     /// that directory: a container could put a link in its place. The directory itself may be mounted twice. Of a path
-    /// with an expression, any directory below those that are known may be meant. `is_below` tells whether a path is below
-    /// a directory, also by another path of that.
+    /// with an expression, any directory below those that are known may be meant. `is_within` tells whether a path is a
+    /// directory or in it, also by another path of that.
     pub fn find_exposed_path(
         &self,
         own: &[PathBuf],
-        is_below: impl Fn(&Path, &Path) -> bool,
+        is_within: impl Fn(&Path, &Path) -> bool,
     ) -> Option<(String, String)> {
         let late = self.host_paths().filter(|source| source.is_known_later());
         let exposed_late = late.map(HostPath::resolved).find_map(|known| {
@@ -146,24 +156,28 @@ impl Plan {
             let writable = writable.filter_map(|mount| self.find_host_path(&mount.source));
             let writable = writable.filter(|other| !other.is_known_later());
             let below = self.host_paths().flat_map(|source| &source.mounted_below);
-            let mut all = writable.map(HostPath::resolved).chain(below.map(String::as_str));
+            let all = writable.map(HostPath::resolved).chain(below.map(String::as_str));
+            let mut all = all.chain(self.shared_memory());
             let other = all.find(|other| {
-                Path::new(other).starts_with(known) || Path::new(known).starts_with(other)
+                let (other, known) = (Path::new(other), Path::new(known));
+                is_within(other, known) || is_within(known, other)
             })?;
             Some((known.to_owned(), other.to_owned()))
         });
-        exposed_late.or_else(|| self.find_exposed_known_path(own, is_below))
+        exposed_late.or_else(|| self.find_exposed_known_path(own, is_within))
     }
 
     fn find_exposed_known_path(
         &self,
         own: &[PathBuf],
-        is_below: impl Fn(&Path, &Path) -> bool,
+        is_within: impl Fn(&Path, &Path) -> bool,
     ) -> Option<(String, String)> {
-        self.writable_host_paths().find_map(|directory| {
+        self.writable_host_paths().chain(self.shared_memory()).find_map(|directory| {
             let mut paths =
                 self.resolved_host_paths().map(Path::new).chain(own.iter().map(PathBuf::as_path));
-            let exposed = paths.find(|path| is_below(path, Path::new(directory)))?;
+            let outer = Path::new(directory);
+            // The same directory twice is no danger to itself.
+            let exposed = paths.find(|path| is_within(path, outer) && !is_within(outer, path))?;
             Some((exposed.display().to_string(), directory.to_owned()))
         })
     }
@@ -233,13 +247,19 @@ impl Plan {
     }
 
     /// The first privilege of this machine's plan that was not approved in the plan of another one. Links outside
-    /// the recipe's directory may lead elsewhere here.
+    /// the recipe's directory may lead elsewhere here, and other file systems may be mounted below a path, but not if
+    /// that makes a part of it writable and no part was.
     pub fn unapproved_privilege(&self, approved: &Self) -> Option<Privilege> {
         let known: Vec<HostAccess> =
             approved.access.iter().map(|one| approved.comparable_access(one)).collect();
-        let mut new =
-            self.access.iter().filter(|one| !known.contains(&self.comparable_access(one)));
-        new.find_map(|access| self.needed_privilege(access))
+        let is_new = |access: &&HostAccess| {
+            let path = access.kind.host_path().map(|source| source.path.as_str());
+            !known.contains(&self.comparable_access(access))
+                || path.is_some_and(|path| {
+                    self.is_writable_below(path) && !approved.is_writable_below(path)
+                })
+        };
+        self.access.iter().filter(is_new).find_map(|access| self.needed_privilege(access))
     }
 
     fn comparable_access(&self, access: &HostAccess) -> HostAccess {
@@ -251,6 +271,11 @@ impl Plan {
             source.mounted_below.clear();
         }
         comparable
+    }
+
+    /// Returns whether a container may write to a mounted path, or to a file system below it.
+    fn is_writable_below(&self, path: &str) -> bool {
+        !self.is_read_only(path) || !self.path_facts(path).mounted_below.is_empty()
     }
 
     /// Returns the privileges that the plan's accesses need, each once.

@@ -259,8 +259,49 @@ fn what_is_mounted_below_a_read_only_path_may_be_written() {
     );
     assert_eq!(plan.writable_host_paths().collect::<Vec<_>>(), ["/srv/fs"]);
     let home = [PathBuf::from("/srv/fs/home")];
-    assert!(plan.find_exposed_path(&home, is_below).is_some());
-    assert_eq!(plan.find_exposed_path(&[PathBuf::from("/srv/home")], is_below), None);
+    assert!(plan.find_exposed_path(&home, is_within).is_some());
+    assert_eq!(plan.find_exposed_path(&[PathBuf::from("/srv/home")], is_within), None);
+}
+
+/// A question that did not say `writable` approves nothing that is.
+#[test]
+fn a_machine_with_a_file_system_below_a_read_only_mount_is_refused() {
+    let keys = "image: a:1\ncontainer: { mounts: ['/srv:/srv:ro'] }\n";
+    let mounted = |points: &[&str]| {
+        let mut plan = plan(keys, REST);
+        plan.record_paths(|_| PathFacts {
+            mounted_below: points.iter().map(|&point| point.to_owned()).collect(),
+            ..PathFacts::default()
+        });
+        plan
+    };
+    let refused = mounted(&["/srv/fs"]).unapproved_privilege(&mounted(&[])).unwrap();
+    assert!(refused.effect.contains("writable in file systems below it: /srv/fs"), "{refused}");
+    assert_eq!(mounted(&[]).unapproved_privilege(&mounted(&["/srv/fs"])), None);
+    assert_eq!(mounted(&["/srv/other"]).unapproved_privilege(&mounted(&["/srv/fs"])), None);
+}
+
+#[test]
+fn a_mount_of_proc_says_what_it_gives() {
+    let plan =
+        plan("image: a:1\ncontainer: { mounts: ['/proc/1:/p:ro', '/processed:/x:ro'] }\n", REST);
+    let says = |index: usize| plan.privileges[index].effect.contains("with SYS_PTRACE their files");
+    assert!(says(0) && !says(1));
+}
+
+/// It has the host's /dev/shm, without a mount.
+#[test]
+fn a_container_with_the_hosts_shared_memory_writes_there() {
+    let exposed = |keys: &str| {
+        let keys = format!("image: a:1\ncontainer: {{ mounts: ['/dev/shm/x:/x:ro'], {keys} }}\n");
+        plan(&keys, REST).find_exposed_path(&[], is_within)
+    };
+    assert_eq!(exposed("ipc: private"), None);
+    let expected = ("/dev/shm/x".to_owned(), "/dev/shm".to_owned());
+    assert_eq!(exposed("ipc: host"), Some(expected));
+    let home = [PathBuf::from("/dev/shm/home")];
+    let plan = plan("image: a:1\ncontainer: { ipc: host }\n", REST);
+    assert!(plan.find_exposed_path(&home, is_within).is_some());
 }
 
 /// What an expression means may be any directory below.
@@ -270,7 +311,7 @@ fn no_container_writes_where_a_path_is_known_later() {
         let model = "models: { m: { source: { hub: a/b, revision: main }, mount: /m } }";
         let plan =
             plan(&format!("image: a:1\n{model}\ncontainer: {{ mounts: [{mounts}] }}\n"), REST);
-        plan.find_exposed_path(&[], is_below).is_some()
+        plan.find_exposed_path(&[], is_within).is_some()
     };
     let late = "'/data/${{ models.m.commit }}/sub:/x:ro'";
     assert!(!exposed(late));
@@ -341,6 +382,6 @@ fn only_a_step_that_runs_a_file_of_the_recipe_is_remembered() {
     }
 }
 
-fn is_below(path: &Path, directory: &Path) -> bool {
-    path != directory && path.starts_with(directory)
+fn is_within(path: &Path, directory: &Path) -> bool {
+    path.starts_with(directory)
 }
