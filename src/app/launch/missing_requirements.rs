@@ -9,7 +9,7 @@ use super::open::find_recipe;
 use super::stand_ins::{is_stand_in, name_stand_ins, resolve_with_stand_in_counts};
 use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest, RecipeSettings};
 use retrial_host::checks::HostCheck;
-use retrial_plan::access::AccessKind;
+use retrial_plan::access::{AccessKind, HostPath};
 use retrial_plan::{Action, Plan};
 use retrial_recipe::expression::render_template;
 use retrial_recipe::model::{ModelSource, Recipe};
@@ -77,7 +77,9 @@ fn missing_mounts(plan: &Plan) -> Vec<HostCheck> {
         )
     };
     let missing = mounts.filter(|mount| {
-        let source = Path::new(&mount.source);
+        // What an expression adds is looked for when the container is created.
+        let known = plan.find_host_path(&mount.source).map(HostPath::known_directories);
+        let source = Path::new(known.unwrap_or(&mount.source));
         source.is_absolute() && !own(source) && !is_driver_file(source) && is_missing(source)
     });
     missing.map(|mount| HostCheck::missing_source(&mount.source, &mount.target)).collect()
