@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use retrial_beneath::resolve_existing;
 use retrial_cluster::site_files::expand_home;
 use retrial_document::{
     Diagnostics, FieldType as T, Source, did_you_mean, formats, object, read_document,
 };
 use retrial_plan::privilege::PRIVILEGE_NAMES;
 use retrial_store::StoreError;
+use retrial_store::files::parent_directory;
 use retrial_store::home::user_directory;
 
 use crate::app::failure::Failure;
@@ -75,11 +77,20 @@ impl Configuration {
             }
         }
     }
+}
 
-    /// Returns the privileges that are approved for a recipe's file or directory.
-    pub fn allowed_privileges(&self, recipe: &Path) -> Vec<String> {
-        let is_above = |directory: &str| recipe.starts_with(expand_home(directory));
-        let approved = self.allow.iter().filter(|(directory, _)| is_above(directory));
-        approved.flat_map(|(_, privileges)| privileges.clone()).collect()
-    }
+/// Returns the privileges that `allow` approves for what some files decide: those of the directories that all of them are
+/// below, and the directories in which they are named, too, whose other files they use.
+pub fn privileges_below(allow: &BTreeMap<String, Vec<String>>, files: &[PathBuf]) -> Vec<String> {
+    let places =
+        files.iter().flat_map(|file| [file.canonicalize(), parent_directory(file).canonicalize()]);
+    let Ok(places) = places.collect::<Result<Vec<PathBuf>, _>>() else {
+        return Vec::new();
+    };
+    let is_above = |directory: &str| {
+        let directory = resolve_existing(&expand_home(directory));
+        !places.is_empty() && places.iter().all(|place| place.starts_with(&directory))
+    };
+    let approved = allow.iter().filter(|(directory, _)| is_above(directory));
+    approved.flat_map(|(_, privileges)| privileges.clone()).collect()
 }

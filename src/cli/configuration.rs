@@ -1,7 +1,6 @@
 //! `retrial config`, and what the user's configuration adds to a command line. The command line and the environment
 //! come first.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::ArgMatches;
@@ -11,7 +10,7 @@ use serde_json::json;
 use super::arguments::{Arguments, Command};
 use crate::app::configuration::{Configuration, configuration_path};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RunRequest};
+use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest};
 use crate::app::rocm_releases::read_rocm_releases;
 use crate::app::terminal;
 use retrial_cluster::site_files::expand_home;
@@ -64,18 +63,18 @@ fn complete_command(command: &mut Command, configuration: &Configuration) {
         }
         Command::Run(arguments) => {
             complete_plan(&mut arguments.plan, configuration);
-            complete_run(&arguments.plan, &mut arguments.run.request, configuration);
+            arguments.run.request.allow_below.clone_from(&configuration.allow);
             if arguments.nodes.is_none() {
                 complete_site(&mut arguments.site, configuration);
             }
         }
         Command::Batch(arguments) => {
             complete_plan(&mut arguments.plan, configuration);
-            complete_run(&arguments.plan, &mut arguments.run.request, configuration);
+            arguments.run.request.allow_below.clone_from(&configuration.allow);
             complete_site(&mut arguments.site, configuration);
         }
         Command::Bisect(arguments) => {
-            complete_run(&arguments.plan, &mut arguments.run.request, configuration);
+            arguments.run.request.allow_below.clone_from(&configuration.allow);
         }
         _ => {}
     }
@@ -86,13 +85,6 @@ fn complete_plan(plan: &mut PlanRequest, configuration: &Configuration) {
     let trials = configuration.trials.filter(|_| !plan.options.smoke_test);
     let trials = trials.map(|count| Trials { min: count, max: count });
     plan.options.trials = plan.options.trials.or(trials);
-}
-
-fn complete_run(plan: &PlanRequest, run: &mut RunRequest, configuration: &Configuration) {
-    let recipe = Path::new(&plan.recipe.recipe);
-    if let Ok(recipe) = recipe.canonicalize() {
-        run.allow.extend(configuration.allowed_privileges(&recipe));
-    }
 }
 
 fn complete_site(site: &mut Option<String>, configuration: &Configuration) {

@@ -12,16 +12,22 @@ use super::approved_plan::ApprovedPlan;
 use super::check::CheckedRun;
 use super::open::OpenedRecipe;
 use super::plan::PlannedRun;
+use crate::app::configuration::privileges_below;
 use crate::app::failure::Failure;
 use crate::app::{file_owners, terminal};
 use retrial_document::escape_harmful;
 use retrial_plan::Plan;
-use retrial_plan::privilege::Privilege;
+use retrial_plan::privilege::{HOST_PRIVILEGE, Privilege};
 use retrial_store::Home;
 use retrial_store::files::parent_directory;
 
 /// The most commands that show the steps of plans.
 const MAX_PLAN_COMMANDS: usize = 3;
+
+/// The most lines of a command in the question, the most characters of each, and the most blanks before it.
+const MAX_COMMAND_LINES: usize = 12;
+const MAX_LINE_LENGTH: usize = 300;
+const MAX_INDENTATION: usize = 24;
 
 /// The number of digits of a digest in the question.
 const SHOWN_DIGEST_LENGTH: usize = 12;
@@ -87,7 +93,11 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
         if !plan.privileges.is_empty() {
             check_owners(opened, plan)?;
         }
-        missing.extend(find_unapproved(home, plan, &run.request.allow, opened.changed_by())?);
+        let mut allowed = run.request.allow.clone();
+        if !opened.has_settings_of_program() {
+            allowed.extend(privileges_below(&run.request.allow_below, &opened.files()));
+        }
+        missing.extend(find_unapproved(home, plan, &allowed, opened.changed_by())?);
     }
     if missing.is_empty() {
         return Ok(());
@@ -177,21 +187,24 @@ fn describe_settings(author: &str, plan: &Plan) -> String {
 
 /// The privileges to approve, each once, by recipe.
 fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
-    let mut by_recipe: IndexMap<_, IndexSet<&Privilege>> = IndexMap::new();
+    // By the text of the question: cells of one recipe may have other commands.
+    let mut by_recipe: IndexMap<_, IndexSet<(&Privilege, String)>> = IndexMap::new();
     for UnapprovedPrivileges { plan, privileges, changed_by, .. } in missing {
         // Cells of one recipe with other settings are asked for apart.
         let settings = changed_by.as_ref().map(|author| describe_settings(author, plan));
         let key = (&plan.recipe, &plan.companions, settings);
-        by_recipe.entry(key).or_default().extend(privileges);
+        let with_command = privileges.iter().map(|one| (one, describe_commands(plan, one)));
+        by_recipe.entry(key).or_default().extend(with_command);
     }
     let texts = by_recipe.into_iter().map(|((recipe, companions, settings), privileges)| {
-        let needs = if privileges.iter().all(|privilege| privilege.is_secret()) {
+        let needs = if privileges.iter().all(|(privilege, _)| privilege.is_secret()) {
             "asks for secrets of yours"
         } else {
             "needs root-equivalent privileges on this machine"
         };
-        let line = |one: &&Privilege| format!("  {:<14} {one}\n", one.name);
-        let lines: String = privileges.iter().map(line).collect();
+        let mut lines =
+            privileges.iter().map(|(one, command)| format!("  {:<14} {one}\n{command}", one.name));
+        let lines = lines.join("");
         let digest = companions.as_ref().and_then(|digest| digest.get(..SHOWN_DIGEST_LENGTH));
         let files = digest.map(|digest| format!("  {:<14} sha256:{digest}\n", "with its files"));
         let files = files.unwrap_or_default();
@@ -199,6 +212,29 @@ fn describe_missing(missing: &[UnapprovedPrivileges<'_>]) -> String {
         format!("{} {needs}:\n{lines}{settings}{files}", escape_harmful(recipe))
     });
     texts.collect()
+}
+
+/// The first lines of each command on the host that a privilege is for; nothing of any other.
+fn describe_commands(plan: &Plan, privilege: &Privilege) -> String {
+    if privilege.name != HOST_PRIVILEGE {
+        return String::new();
+    }
+    plan.host_commands(&privilege.setting).map(describe_command).join("")
+}
+
+fn describe_command(run: &str) -> String {
+    let lines: Vec<&str> = run.trim_end().split('\n').collect();
+    let (shown, others) = lines.split_at(lines.len().min(MAX_COMMAND_LINES));
+    let shown = shown.iter().map(|line| {
+        let code = line.trim_start_matches(' ');
+        let indentation = (line.len() - code.len()).min(MAX_INDENTATION);
+        let rest = code.chars().count().saturating_sub(MAX_LINE_LENGTH);
+        let start: String = code.chars().take(MAX_LINE_LENGTH).collect();
+        let more = if rest > 0 { format!("… {rest} more characters") } else { String::new() };
+        format!("{}{}{more}", " ".repeat(indentation), escape_harmful(&start))
+    });
+    let more = (!others.is_empty()).then(|| format!("… {} more lines", others.len()));
+    shown.chain(more).map(|line| format!("  {:<14} | {line}\n", "")).join("")
 }
 
 fn privilege_names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {

@@ -37,12 +37,12 @@ pub struct ProbedImage {
     pub hosts: Option<Vec<HostStatus>>,
 }
 
-/// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
 /// Whether the network of the recipe's container is asked for.
 fn needs_approval(plan: &Plan) -> bool {
     plan.privileges.iter().any(|privilege| privilege.name == NAMESPACES_PRIVILEGE)
 }
 
+/// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
 pub async fn probe_image(
     engine: &dyn Engine,
     plan: &Plan,

@@ -123,6 +123,11 @@ impl OpenedRecipe {
         self.is_changed_by_other.then(|| author.unwrap_or_else(|| "the command line".to_owned()))
     }
 
+    /// Whether a program's command line gives it parameters or an image.
+    pub(super) fn has_settings_of_program(&self) -> bool {
+        self.is_changed_by_other && self.batch_file.is_none()
+    }
+
     /// The files whose authors decide what it does, of those that are not of this program.
     pub fn files(&self) -> Vec<PathBuf> {
         let own = self.entry.directory().map(|_| PathBuf::from(&*self.entry.source.path));

@@ -3,6 +3,7 @@
 
 mod results;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -246,6 +247,10 @@ pub struct RunRequest {
         value_parser = PossibleValuesParser::new(privilege::PRIVILEGE_NAMES)
     )]
     pub allow: Vec<String>,
+    /// Privileges of all recipes below a directory, of the configuration.
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub allow_below: BTreeMap<String, Vec<String>>,
     /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off
     #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = SamplingInterval::parse)]
     pub telemetry: SamplingInterval,

@@ -7,7 +7,7 @@ use crate::cached_directory::PopulateStep;
 use crate::exec::ExecStep;
 use crate::recipe_files::{RECIPE_DIRECTORY, named_recipe_files, runs_recipe_file};
 use crate::service::ServiceStep;
-use crate::step::{Action, Step};
+use crate::step::{Action, Plan, Step};
 use retrial_recipe::model::StepLocation;
 
 /// Returns what a step can use of this machine.
@@ -15,11 +15,7 @@ pub fn step_accesses(step: &Step) -> Vec<HostAccess> {
     if step.is_skipped() {
         return Vec::new();
     }
-    let recipient = || {
-        let name = step.name.as_str();
-        let own = name.strip_prefix("setup-").or(name.strip_prefix("dataset-"));
-        format!("step {}", own.unwrap_or(name))
-    };
+    let recipient = || recipient_name(step);
     match &step.action {
         Action::Build(build) => vec![HostAccess {
             recipient: recipient(),
@@ -43,6 +39,27 @@ pub fn step_accesses(step: &Step) -> Vec<HostAccess> {
         | Action::Collect { .. }
         | Action::Judge
         | Action::Remove => Vec::new(),
+    }
+}
+
+fn recipient_name(step: &Step) -> String {
+    let name = step.name.as_str();
+    let own = name.strip_prefix("setup-").or(name.strip_prefix("dataset-"));
+    format!("step {}", own.unwrap_or(name))
+}
+
+impl Plan {
+    /// Returns the texts of the commands on the host that a recipient of access runs: steps of `setup` and `datasets` may
+    /// have one name.
+    pub fn host_commands(&self, recipient: &str) -> impl Iterator<Item = &str> {
+        let steps = self.steps.iter().filter(|step| !step.is_skipped());
+        steps.filter_map(move |step| match &step.action {
+            Action::Host(command)
+            | Action::Populate(PopulateStep { location: StepLocation::Host, command, .. }) => {
+                (recipient_name(step) == recipient).then_some(command.run.as_str())
+            }
+            _ => None,
+        })
     }
 }
 
