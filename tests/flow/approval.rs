@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -559,6 +559,65 @@ fn a_run_of_another_home_is_not_stopped() {
     lab.retrial(&["clean", "--all"]).expect_exit(0);
 }
 
+/// What containers share without a mount of the recipe's: memory, and the hub's cache.
+#[test]
+#[ignore = "needs the lab"]
+fn what_a_container_can_replace_without_a_mount_is_refused() {
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let lab = Lab::new();
+    let shared = |ipc: &str| {
+        let mount = memory.path().display();
+        let keys = format!("container: {{ ipc: {ipc}, mounts: ['{mount}:/m:ro'] }}");
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        lab.run(&["--allow", "mounts"])
+    };
+    shared("host").expect_exit(2).prints("which a container of this run can write");
+    shared("private").expect_exit(0);
+    let cache = lab.path("hub").display().to_string();
+    fs::create_dir_all(format!("{cache}/models--a--b")).unwrap();
+    let model = "models: { m: { source: { hub: a/b, revision: main }, mount: /m } }";
+    let lab = lab.env("HF_HUB_CACHE", &cache);
+    for source in [format!("{cache}/models--a--b"), cache] {
+        let keys = format!("{model}\ncontainer: {{ mounts: ['{source}:/hub'] }}");
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        lab.run(&["--allow", "mounts"]).expect_exit(2).prints("is in the hub's cache");
+    }
+}
+
+/// Its plan was approved by nobody here, whatever files an archive brings.
+#[test]
+#[ignore = "needs root and the lab"]
+fn an_imported_run_is_only_read() {
+    let data = tempfile::tempdir().unwrap();
+    let keys = format!("container: {{ mounts: ['{}:/data'] }}", data.path().display());
+    let lab = Lab::new().recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.run(&["--allow", "mounts"]).expect_exit(0);
+    let (run, id) = (lab.the_run(), lab.id());
+    // As of a job that is not over.
+    fs::write(run.join("site-request.json"), "{}").unwrap();
+    let journal = lab.text("journal.jsonl");
+    let steps: Vec<&str> = journal.lines().take(4).collect();
+    fs::write(run.join("journal.jsonl"), steps.join("\n") + "\n").unwrap();
+    let other = Lab::new().env("SUDO_USER", "").env("USER", "flow");
+    other.retrial(&["runs", "import", &run.display().to_string()]).expect_exit(0);
+    for command in ["attach", "resume", "stop", "shell"] {
+        other.retrial(&[command, &id]).expect_exit(2).prints("its plan was not approved here");
+    }
+    other.retrial(&["resume", "--in-job", &id]).expect_exit(2);
+    // An image's own labels may name it.
+    let tool = data.path().join("tool");
+    fs::write(&tool, "").unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o4755)).unwrap();
+    let name = format!("flow-imported-{}", std::process::id());
+    let run_label = format!("io.retrial.run={id}");
+    let labels = ["--label", &run_label, "--label", "io.retrial.user=flow"];
+    let image = image("busybox");
+    other.docker(&[&["create", "--name", &name][..], &labels, &[&image, "true"]].concat());
+    let cleaned = other.retrial(&["clean", &id, "--all"]).expect_exit(0);
+    cleaned.prints(&format!("removed {name}"));
+    assert_eq!(fs::metadata(&tool).unwrap().permissions().mode() & 0o7000, 0o4000);
+}
+
 /// Its plan would run as the one who resumes it.
 #[test]
 #[ignore = "needs root and the lab"]
@@ -579,6 +638,110 @@ fn a_run_of_another_user_is_not_resumed() {
     lab.retrial(&["clean", "--all"]).expect_exit(0);
 }
 
+fn bind((from, to): (PathBuf, PathBuf)) -> Small {
+    fs::create_dir_all(&to).unwrap();
+    assert!(Command::new("mount").arg("--bind").args([&from, &to]).status().unwrap().success());
+    Small(to)
+}
+
+/// Its value is not known when the plan is made, also on one machine.
+#[test]
+#[ignore = "needs the lab"]
+fn a_file_named_by_an_expression_is_found_during_the_run() {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let lab = Lab::new().file(&format!("d/{name}/x"), "figures");
+    let keys =
+        "nodes: { count: 1 }\ncontainer: { mounts: [\"./d/${{ node.name }}:/x:ro\"] }".to_owned();
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "cat /x/x", "")));
+    lab.run(&[]).expect_exit(0);
+    fs::rename(lab.path("d").join(name), lab.path("d/other")).unwrap();
+    lab.run(&[]).expect_exit(2).prints("does not exist");
+    fs::remove_dir_all(lab.path("d")).unwrap();
+    lab.run(&[]).expect_exit(3).prints("no such file or directory");
+}
+
+/// As a link is.
+#[test]
+#[ignore = "needs root and the lab"]
+fn a_bind_mount_next_to_the_recipe_needs_approval() {
+    let lab = Lab::new().file("user/.ssh/key", "private").file("d/x", "");
+    let mounted = |source: &str| {
+        let keys = format!("container: {{ mounts: ['{source}:/own:ro'] }}");
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "cat /own/key", "")))
+            .unwrap();
+        lab.run(&[]).expect_exit(2).prints("--allow mounts")
+    };
+    let part = bind((lab.path("user/.ssh"), lab.path("d/keys")));
+    for source in ["./d", "./d/keys"] {
+        mounted(source).prints("with what is mounted at");
+    }
+    lab.run(&["--allow", "mounts"]).expect_exit(0);
+    drop(part);
+    // What is private is so by its second path.
+    let home = lab.path("user").display().to_string();
+    let lab = lab.env("HOME", &home);
+    let _user = bind((lab.path("user"), lab.path("other/user")));
+    let _etc = bind(("/etc".into(), lab.path("other/etc")));
+    let recipe = |source: &str| {
+        let keys = format!("container: {{ mounts: ['{source}:/own:ro'] }}");
+        recipe_with(&keys, &case("main", "true", ""))
+    };
+    for (directory, source, reason) in [
+        ("", "./other/user/.ssh", "in the home directory"),
+        ("", "./other/etc/ssh", "in /etc"),
+        ("other/user", "./.ssh", "in the home directory"),
+    ] {
+        let path = lab.path(directory).join("recipe.yaml");
+        fs::write(&path, recipe(source)).unwrap();
+        lab.retrial(&["run", &path.display().to_string()]).expect_exit(2).prints(reason);
+    }
+}
+
+/// Others cannot replace a bind mount itself, whoever can write where it comes from.
+#[test]
+#[ignore = "needs root and the lab"]
+fn what_others_can_replace_below_a_bind_mount_is_refused() {
+    let lab = Lab::new();
+    let shared = tempfile::tempdir().unwrap();
+    fs::create_dir(shared.path().join("data")).unwrap();
+    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let _mounts = [
+        bind((shared.path().to_owned(), lab.path("alias"))),
+        bind((shared.path().join("data"), lab.path("data"))),
+    ];
+    let run = |source: &str| {
+        let keys = format!("container: {{ mounts: ['{}:/x'] }}", lab.path(source).display());
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        lab.run(&["--allow", "mounts"])
+    };
+    run("alias/data").expect_exit(2).prints("in whose place they could put a link");
+    run("data").expect_exit(0);
+}
+
+/// Another command line has another home, which approves and resumes as this one does.
+#[test]
+#[ignore = "needs the lab"]
+fn no_container_can_write_another_home_of_the_user() {
+    let lab = Lab::new().file("default/retrial/x", "").file("third/approvals.json", "{}");
+    let lab = lab.file("third/runs/x", "");
+    let (default, usual) = (lab.path("default"), lab.home_path().display().to_string());
+    let lab = lab.env("XDG_DATA_HOME", &default.display().to_string());
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path().display().to_string();
+    let run = |source: &str| {
+        let keys = format!("container: {{ mounts: ['{source}:/own'] }}");
+        fs::write(lab.path("recipe.yaml"), recipe_with(&keys, &case("main", "true", ""))).unwrap();
+        lab.retrial(&["--home", &home, "run", "./recipe.yaml", "--allow", "mounts"])
+    };
+    fs::create_dir_all(&usual).unwrap();
+    let third = lab.path("third").display().to_string();
+    let default = default.display();
+    for source in [format!("{default}/retrial"), usual, format!("{third}/runs"), third] {
+        run(&source).expect_exit(2).prints("in a directory of Retrial's own");
+    }
+    run(&default.to_string()).expect_exit(2).prints("it could replace it");
+}
+
 /// By its second path a container could write what approves it.
 #[test]
 #[ignore = "needs root and the lab"]
@@ -588,10 +751,7 @@ fn a_bind_mount_of_a_directory_is_the_directory() {
     for directory in [&home, &alias, &lab.path("work/sub"), &lab.path("second")] {
         fs::create_dir_all(directory).unwrap();
     }
-    let _mounts = [(home, alias), (lab.path("work"), lab.path("second"))].map(|(from, to)| {
-        assert!(Command::new("mount").arg("--bind").args([&from, &to]).status().unwrap().success());
-        Small(to)
-    });
+    let _mounts = [(home, alias), (lab.path("work"), lab.path("second"))].map(bind);
     let run = |mounts: &[&str]| {
         let at = |mount: &&str| format!("'{}'", lab.path(mount).display());
         let mounts: Vec<String> = mounts.iter().map(at).collect();
@@ -602,6 +762,10 @@ fn a_bind_mount_of_a_directory_is_the_directory() {
     run(&["work:/a", "second:/b"]).expect_exit(0);
     run(&["alias:/own"]).expect_exit(2).prints("is in a directory of Retrial's own");
     run(&["alias/runs:/own"]).expect_exit(2).prints("is in a directory of Retrial's own");
+    // Of a part, too: no directory above it has the home's inode.
+    fs::create_dir_all(lab.path("runs")).unwrap();
+    let _part = bind((lab.home_path().join("runs"), lab.path("runs")));
+    run(&["runs:/own"]).expect_exit(2).prints("is in a directory of Retrial's own");
     run(&["work:/a", "second/sub:/b"])
         .expect_exit(2)
         .prints("which a container of this run can write");
@@ -618,6 +782,43 @@ fn a_mount_that_others_can_write_is_asked_for_each_time_of_a_stream() {
     let done = lab.script("cat recipe.yaml | retrial run /dev/stdin 2>&1");
     let printed = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(printed.contains("other users can write it"), "{printed}");
+}
+
+/// Of the files, wherever a link or a batch that names them is.
+#[test]
+#[ignore = "needs the lab"]
+fn the_configuration_allows_only_what_is_below_its_directory() {
+    let keys = "params: { word: { type: string, default: a } }\nsetup: { own: { on: host, run: '\"$RETRIAL_RECIPE_DIR/own.sh\" ${{ params.word }}' } }";
+    let text = recipe_with(keys, &case("main", "true", ""));
+    let lab = Lab::new();
+    let configuration = format!("allow: {{ {}: [host] }}\n", lab.path("trusted").display());
+    let lab = lab.file("settings/retrial/config.yaml", &configuration);
+    let lab = lab.file("trusted/recipe.yaml", &text).file("other/recipe.yaml", &text);
+    for directory in ["trusted", "other"] {
+        let script = lab.path(directory).join("own.sh");
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    symlink("../trusted/recipe.yaml", lab.path("other/link.yaml")).unwrap();
+    symlink("../other/recipe.yaml", lab.path("trusted/link.yaml")).unwrap();
+    let batch = "schema: 1\ntitle: t\nrecipe: ../other/recipe.yaml\ntrials: 1\nvary: { image: { a: debian:bookworm-slim } }\n";
+    let lab = lab.file("trusted/batch.yaml", batch);
+    let settings = lab.path("settings").display().to_string();
+    let lab = lab.env("XDG_CONFIG_HOME", &settings);
+    lab.retrial(&["run", "trusted/recipe.yaml"]).expect_exit(0);
+    let set = ["--set", "word=b"];
+    lab.retrial(&[&["run", "trusted/recipe.yaml"], &set[..]].concat()).expect_exit(0);
+    // Of a program, whose author could write any command.
+    let by_program = [&["run", "trusted/recipe.yaml", "--untrusted-settings"], &set[..]].concat();
+    lab.retrial(&by_program).expect_exit(2).prints("--allow host");
+    for command in [
+        ["run", "other/recipe.yaml"],
+        ["run", "other/link.yaml"],
+        ["run", "trusted/link.yaml"],
+        ["batch", "trusted/batch.yaml"],
+    ] {
+        lab.retrial(&command).expect_exit(2).prints("--allow host");
+    }
 }
 
 /// Next to the working directory itself.

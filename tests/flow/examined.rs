@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use serde_json::Value;
 
-use crate::lab::{Lab, case, recipe_with};
+use crate::lab::{Lab, case, image, recipe_with};
 
 /// Only this machine's own network has it.
 const LOCAL: &str = "127.0.0.77";
@@ -39,6 +39,15 @@ fn hosts_are_checked_from_a_container_in_its_own_network() {
     assert_eq!(state, "warning");
     assert_eq!(actual, format!("from a container: {LOCAL}: Connection refused"));
     lab.run(&[]).prints(&format!("from a container: {LOCAL}: Connection refused"));
+
+    // Nobody approved the network of another container.
+    let name = format!("flow-network-{}", std::process::id());
+    let command = ["run", "-d", "--name", &name, "--network", "host"];
+    lab.docker(&[&command[..], &[&image("busybox"), "sleep", "60"]].concat());
+    let lab = lab.recipe(&recipe(&format!("'container:{name}'")));
+    let found = network(&lab);
+    lab.docker(&["rm", "-f", &name]);
+    assert_eq!(found, ("warning".to_owned(), actual));
 }
 
 #[test]

@@ -67,6 +67,27 @@ fn only_a_step_that_runs_a_file_of_the_recipe_is_remembered() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn the_question_shows_the_command() {
+    let lab = Lab::new();
+    let lab = lab.recipe(&on_host("echo a\u{2003}b; touch /tmp/x\necho two", ""));
+    let refused = lab.run(&[]).expect_exit(2);
+    refused.prints("| echo a\\u{2003}b; touch /tmp/x\n").prints("| echo two\n");
+    let many: Vec<String> = (1..=20).map(|number| format!("echo {number}")).collect();
+    let lab = lab.recipe(&on_host(&many.join("\n"), ""));
+    let refused = lab.run(&[]).expect_exit(2).prints("| echo 12\n").does_not_print("| echo 13");
+    refused.prints("| … 8 more lines");
+    let lab = lab.recipe(&on_host(&format!("true{}; false", " x".repeat(300)), ""));
+    lab.run(&[]).expect_exit(2).prints("… 311 more characters");
+    // A step of `datasets` may have the name of one of `setup`.
+    let dataset =
+        "datasets:\n  own: { on: host, run: echo two, cache: { path: /own, key: own } }\n";
+    let both = on_host("echo one", "").replacen("setup:", &format!("{dataset}setup:"), 1);
+    let lab = lab.recipe(&both);
+    lab.run(&[]).expect_exit(2).prints("| echo one\n").prints("| echo two\n");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn failures_timeouts_and_silence_are_handled() {
     let lab = Lab::new();
     let lab = lab.recipe(&on_host("echo said; exit 7", ""));

@@ -1,5 +1,7 @@
 //! A person stops a run, lets it go on alone, looks into it, cleans up.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use crate::lab::{Lab, case, image, recipe_with};
@@ -265,6 +267,34 @@ fn clean_leaves_other_containers() {
     lab.docker(&["rm", "-f", &name]);
     assert_eq!(running, "true");
     assert_eq!(lab.containers(), [""; 0]);
+}
+
+/// Each machine of a run has a directory of its own, with its plan.
+#[test]
+#[ignore = "needs the lab"]
+fn clean_searches_what_a_container_of_another_machine_could_write() {
+    let lab = Lab::new().file("own/x", "").env("SUDO_USER", "").env("USER", "flow");
+    let keys = "container: { mounts: ['./own:/own'] }";
+    let lab = lab.recipe(&recipe_with(keys, &case("main", "true", "")));
+    lab.run(&[]).expect_exit(0);
+    let (run, id) = (lab.the_run(), lab.id());
+    let part = run.join("nodes/n2");
+    std::fs::create_dir_all(part.join("writable/own")).unwrap();
+    for file in ["plan.json", "journal.jsonl"] {
+        std::fs::copy(run.join(file), part.join(file)).unwrap();
+    }
+    let left = part.join("writable/own/sh");
+    std::fs::write(&left, "").unwrap();
+    std::fs::set_permissions(&left, Permissions::from_mode(0o4755)).unwrap();
+    let name = format!("flow-n2-{}", std::process::id());
+    let path = format!("io.retrial.path={}", part.display());
+    let run_label = format!("io.retrial.run={id}");
+    let image = image("busybox");
+    let labels = ["--label", &run_label, "--label", &path, "--label", "io.retrial.user=flow"];
+    lab.docker(&[&["create", "--name", &name][..], &labels, &[&image, "true"]].concat());
+    let cleaned = lab.retrial(&["clean", &id]).expect_exit(0).prints(&format!("removed {name}"));
+    cleaned.prints(&format!("{}: its privileges were removed", left.display()));
+    assert_eq!(left.metadata().unwrap().permissions().mode() & 0o6000, 0);
 }
 
 #[test]
