@@ -229,16 +229,17 @@ impl Param {
         let text = scalar.text.clone();
         let mismatch = |noun: &str, help: &str| {
             let message = format!("this param is {noun}; `{text}` is {}", scalar.kind());
-            Err((message, Some(help.to_owned())))
+            let quotes = if scalar.plain { "" } else { ", without quotes" };
+            Err((message, Some(format!("{help}{quotes}"))))
         };
         match self.kind.as_str() {
             "int" => match scalar.as_integer() {
                 Some(value) => Ok(ParamValue::Int(value)),
-                None => mismatch("an int", "write a whole number, without quotes"),
+                None => mismatch("an int", "write a whole number"),
             },
             "bool" => match scalar.as_bool() {
                 Some(value) => Ok(ParamValue::Bool(value)),
-                None => mismatch("a bool", "write true or false, without quotes"),
+                None => mismatch("a bool", "write true or false"),
             },
             "path" => match formats::HOST_PATH.mismatch(&text) {
                 None => Ok(ParamValue::Text(text)),

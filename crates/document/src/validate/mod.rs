@@ -13,7 +13,7 @@ use super::formats::StringFormat;
 use super::language::Language;
 use super::node::{MapEntry, Node, Value};
 use super::source::Span;
-use super::suggest::{did_you_mean, suggest_name, suggest_nearest};
+use super::suggest::{did_you_mean, find_nearest, suggest_name};
 use crate::describe::{accepts_kind_of, describe_type, is_scalar, writing_hint_for};
 
 /// Units behind the names of keys: `timeout_s`, `memory_gb`.
@@ -73,21 +73,31 @@ impl<'a, L: Language> Validator<'a, L> {
     /// Checks a map of these keys and returns it evaluated. `at` is its key.
     pub fn check_object(&mut self, node: &Node, object: &'static Object, at: &Span) -> Node {
         let mut out = Vec::new();
+        let mut misspelt = Vec::new();
         for entry in node.entries() {
             match object.key(&entry.key) {
                 Some(key) => {
                     let value = self.check_value(&entry.value, &key.field_type, &entry.key_span);
                     out.push(entry.with_value(value));
                 }
-                None => self.report_unknown_key(entry, object),
+                None => misspelt.extend(self.report_unknown_key(entry, object)),
             }
         }
-        self.report_missing_keys(node, object, at);
+        self.report_missing_keys(node, object, &misspelt, at);
         Node::map(out, node.span.clone())
     }
 
-    fn report_missing_keys(&mut self, node: &Node, object: &'static Object, at: &Span) {
-        let missing = |key: &&Key| key.required && node.get(key.name).is_none();
+    /// Reports the keys that are missing, except those that are reported as misspelt.
+    fn report_missing_keys(
+        &mut self,
+        node: &Node,
+        object: &'static Object,
+        misspelt: &[&str],
+        at: &Span,
+    ) {
+        let missing = |key: &&Key| {
+            key.required && node.get(key.name).is_none() && !misspelt.contains(&key.name)
+        };
         for key in object.keys().filter(missing) {
             if !self.language.may_be_missing(key) {
                 let message = format!("{} needs `{}`", object.label, key.name);
@@ -106,6 +116,7 @@ impl<'a, L: Language> Validator<'a, L> {
         let choices = object.one_of.join("`, `");
         match present[..] {
             [] if object.one_of.is_empty() => {}
+            [] if object.one_of.iter().any(|name| misspelt.contains(name)) => {}
             [] if options.any(|key| self.language.may_be_missing(key)) => {}
             [] => self.problems.error(
                 "missing-key",
@@ -126,29 +137,38 @@ impl<'a, L: Language> Validator<'a, L> {
         }
     }
 
-    fn report_unknown_key(&mut self, entry: &MapEntry, object: &'static Object) {
+    /// Returns the key of this map of which the unknown one is probably a misspelling.
+    fn report_unknown_key(
+        &mut self,
+        entry: &MapEntry,
+        object: &'static Object,
+    ) -> Option<&'static str> {
         if let Some(problem) = self.language.unknown_key_problem(entry, object) {
-            return self.problems.push(problem);
+            self.problems.push(problem);
+            return None;
         }
         let name = &entry.key;
-        let help = self.suggest_key(name, object);
+        let (meant, help) = self.suggest_key(name, object);
         let message = format!("unknown key `{name}` in {}", object.label);
         self.problems.error("unknown-key", message, &entry.key_span, help);
+        meant
     }
 
-    /// Returns the key that an unknown name probably means: what other tools call so, or a key of another map, also
+    /// Suggests the key that an unknown name probably means: what other tools call so, or a key of another map, also
     /// with a unit behind its name (`timeout_s`); a key of this map with a similar name; else all keys of this map.
-    fn suggest_key(&self, name: &str, object: &'static Object) -> String {
+    /// Returns the key too, if it is of this map.
+    fn suggest_key(&self, name: &str, object: &'static Object) -> (Option<&'static str>, String) {
         let keys = object.keys().map(|key| key.name);
+        let nearest = find_nearest(name, keys.clone());
         let Some(path) = self.find_path(name) else {
-            return did_you_mean(name, keys, "known keys");
+            return (nearest, did_you_mean(name, keys, "known keys"));
         };
         let key = path.rsplit('.').next().unwrap_or(&path);
-        if object.key(key).is_some() {
-            return suggest_name(key);
+        if let Some(key) = object.key(key) {
+            return (Some(key.name), suggest_name(key.name));
         }
-        let other = suggest_nearest(name, keys).map(|other| format!("; or {other}"));
-        describe_path(&path) + &other.unwrap_or_default()
+        let other = nearest.map(|other| format!("; or {}", suggest_name(other)));
+        (nearest, describe_path(&path) + &other.unwrap_or_default())
     }
 
     /// Returns the path of the key that is called so here or by others.
