@@ -32,7 +32,13 @@ fn a_tag_that_is_not_there() {
     // A registry's address has a `:1`, too.
     let keys = keys.replacen(":2026.13", ":1", keys.matches(":2026.13").count() - 1);
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
-    lab.run(&[]).expect_exit(3).prints("there is no image").prints("check the name and the tag");
+    let run = lab.run(&[]).expect_exit(3).prints("check the name and the tag");
+    let missing = |text: &str| {
+        let (_, words) = text.split_once("there is no image").unwrap();
+        words.lines().next().unwrap().to_owned()
+    };
+    let batch = lab.retrial(&["batch", "./recipe.yaml", "--trials", "2"]).expect_exit(3);
+    assert_eq!(missing(&run.err), missing(&batch.err));
 }
 
 #[test]

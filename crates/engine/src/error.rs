@@ -78,7 +78,7 @@ pub enum EngineError {
     #[diagnostic(help("it looks like `registry.example.org/team/image:tag` or `image@sha256:…`"))]
     Reference(#[from] retrial_container::InvalidImageRef),
     /// An image could not be pulled.
-    #[error("{}: {reason}", failure.describe(reference, *tries))]
+    #[error("{}", failure.describe(reference, *tries, reason))]
     #[diagnostic(help("{}", failure.remedy(reference)))]
     Pull {
         /// The reference of the image to pull.

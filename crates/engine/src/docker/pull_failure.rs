@@ -125,15 +125,20 @@ impl PullFailure {
         matches!(self, Self::Transient | Self::RateLimited)
     }
 
-    /// Says what failed, without the engine's words.
-    pub(crate) fn describe(self, reference: &ImageRef, tries: u32) -> String {
+    /// Says what failed, with the engine's words where they add to it: for a missing image each of the engine's requests
+    /// has others.
+    pub(crate) fn describe(self, reference: &ImageRef, tries: u32, reason: &str) -> String {
         let registry = &reference.registry;
         match self {
             Self::NotFound => format!("there is no image {reference} in {registry}"),
-            Self::Unauthorized => format!("{registry} does not let you pull {reference}"),
-            Self::WrongPlatform => format!("{reference} is not built for this machine"),
-            _ if tries > 1 => format!("pulling {reference} from {registry} failed {tries} times"),
-            _ => format!("pulling {reference} from {registry} failed"),
+            Self::Unauthorized => format!("{registry} does not let you pull {reference}: {reason}"),
+            Self::WrongPlatform => {
+                format!("{reference} is not built for this machine: {reason}")
+            }
+            _ if tries > 1 => {
+                format!("pulling {reference} from {registry} failed {tries} times: {reason}")
+            }
+            _ => format!("pulling {reference} from {registry} failed: {reason}"),
         }
     }
 
