@@ -1,5 +1,8 @@
 //! The failure of a command: its exit code, and its errors.
 
+use std::io;
+use std::path::Path;
+
 use itertools::join;
 use retrial_document::ErrorText;
 use retrial_recipe::Diagnostics;
@@ -47,6 +50,20 @@ impl Failure {
     /// The host or one of its services failed: exit code 3.
     pub fn host(error: impl Into<ErrorText>) -> Self {
         Self::new(ExitCode::Host, error)
+    }
+
+    /// A file that the command line names cannot be read; `option` names it too, if it is not an argument.
+    pub fn unreadable(option: Option<&str>, path: &Path, error: &io::Error) -> Self {
+        let path = path.display();
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound => "no such file".to_owned(),
+            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => error.to_string(),
+        };
+        Self::usage(match option {
+            Some(option) => format!("{option} {path}: {reason}"),
+            None => format!("failed to read {path}: {reason}"),
+        })
     }
 
     pub fn new(exit: ExitCode, error: impl Into<ErrorText>) -> Self {
@@ -105,7 +122,7 @@ impl Failure {
 
     fn messages(&self) -> impl Iterator<Item = &str> {
         let problems = self.problems.iter().map(|problem| problem.message.as_str());
-        problems.chain(self.errors.iter().map(|error| error.message.as_str()))
+        self.errors.iter().map(|error| error.message.as_str()).chain(problems)
     }
 
     /// Reports the failure on standard error, as JSON in one line if that is the format of the command's result.
@@ -125,11 +142,11 @@ impl Failure {
 
     /// Prints problems and errors to standard error, unless they were printed already.
     pub fn report(&self) {
-        terminal::print_problems(&self.problems);
         for error in &self.errors {
             let label = if error.message.is_empty() { "" } else { "error: " };
             terminal::note_error(&error.clone().in_context(label));
         }
+        terminal::print_problems(&self.problems);
     }
 }
 

@@ -37,6 +37,12 @@ fn a_corrected_recipe_judges_the_runs_own_files() {
     let half = recipe("speed: ([0-9.]+)", "$.tail", "true");
     fs::write(lab.path("fixed.yaml"), half).unwrap();
     lab.retrial(&["judge", "last", "--recipe", "fixed.yaml"]).prints("42.5 MB/s");
+    let other = recipe_with("params: { rate: { type: int } }", &case("other", "true", ""));
+    fs::write(lab.path("other.yaml"), other).unwrap();
+    let refused = lab.retrial(&["judge", "last", "--recipe", "other.yaml"]).expect_exit(2);
+    let id = lab.id();
+    let first = refused.err.lines().next().unwrap();
+    assert!(first.starts_with(&format!("error: run {id} is of the recipe ")), "{first}");
     for (changed, names) in [
         (right.replace("\n        true\n", "\n        sync\n"), "steps."),
         (right.replace("bookworm-slim", "bookworm"), "image"),

@@ -17,7 +17,8 @@ pub struct JudgeRequest {
     /// A run's directory or id, a directory with LoadGen's logs, or (a folder of) a submission tree
     /// of MLPerf Inference or MLPerf Training
     pub directory: String,
-    /// Compare with the published figures of this recipe
+    /// Compare with the published figures of this recipe; a finished run: read its figures again by this corrected
+    /// recipe, without another measurement
     #[arg(long, value_name = "RECIPE")]
     pub recipe: Option<String>,
     /// Variants, params and images of that recipe.

@@ -48,6 +48,7 @@ Exit codes: 0 if the tree is complete; 5 if it was written, but something is mis
 const VERIFY_EXIT_CODES: &str = "\
 Exit codes: 1 if a checksum, the signature, the signer or the verdict differs; else as judge exits:
 0 reproduced (or measured), 1 not reproduced or invalid, 4 failed, 5 inconclusive.
+Without --signers, the same of an unsigned archive: its integrity only was checked.
 2 if it is not an archive of one run, and 3 as in other commands.";
 
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
@@ -162,7 +163,7 @@ pub enum Command {
     },
     /// Open a shell in a run's container
     Shell(ShellArguments),
-    /// Judge existing results; needs no engine
+    /// Judge existing results, or a run again by a corrected recipe; needs no engine
     Judge(JudgeRequest),
     /// Verify an archive of a run, and judge its logs again
     #[command(after_help = VERIFY_EXIT_CODES)]

@@ -81,7 +81,16 @@ fn judge_by_other_recipe(
     let settings: Vec<ParamSetting> = plan.settings().chain(request.settings.to_vec()).collect();
     let entry = find_recipe(recipe)?;
     let other = OpenedRecipe::resolve(entry, &settings, plan.smoke_test);
-    let other = other.map_err(Failure::of_problems)?;
+    let other = other.map_err(|problems| {
+        let own = run.path().join("recipe.yaml");
+        Failure::usage(format!(
+            "run {} is of the recipe {}, and {recipe} does not accept its settings",
+            run.id(),
+            plan.recipe
+        ))
+        .with_help(format!("correct a copy of the run's own recipe: {}", own.display()))
+        .with_problems(problems)
+    })?;
     let verdict = judge_run_by_recipe(run, &other.resolved, request.require_accuracy)?;
     follow::print_verdict_of_run(global, run, &verdict)?;
     Ok(verdict.exit_code)

@@ -34,11 +34,16 @@ const MAX_SHOWN_DIFFERENCES: usize = 5;
 /// Why a run cannot be judged by another recipe.
 #[derive(Debug, Error, Diagnostic)]
 pub enum OtherRecipeError {
-    #[error("{recipe} would not execute what the run did: {}", .differences.join("; "))]
+    #[error(
+        "the run is of the recipe {run_recipe}, and {recipe} would not execute what the run did: {}",
+        .differences.join("; ")
+    )]
     #[diagnostic(help(
         "change only figures, published figures, limits and claims; for anything else run it again"
     ))]
     ExecutesOther {
+        /// The name of the run's recipe.
+        run_recipe: String,
         /// The other recipe's name.
         recipe: String,
         /// The first of them.
@@ -73,7 +78,11 @@ pub fn plan_by_other_recipe(
     let executed: Vec<String> =
         executed.take(MAX_SHOWN_DIFFERENCES).map(ToString::to_string).collect();
     if !executed.is_empty() {
-        return Err(OtherRecipeError::ExecutesOther { recipe: recipe(), differences: executed });
+        return Err(OtherRecipeError::ExecutesOther {
+            run_recipe: plan.recipe.clone(),
+            recipe: recipe(),
+            differences: executed,
+        });
     }
     let mut judged = plan.clone();
     judged.claims = derived.claims;
