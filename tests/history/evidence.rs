@@ -166,7 +166,7 @@ fn invalid_runs_and_keys_are_refused() {
         &packing.scene.run(0).join("plan.json"),
         "neither an OpenSSH private key nor a public key",
     );
-    refused(&packing.path("nowhere"), "No such file");
+    refused(&packing.path("nowhere"), "nowhere: no such file\nhelp: name an SSH key, or make one");
     let key = packing.key("key", &["-t", "ed25519"]);
     let key = key.display().to_string();
     let more = |arguments: &[&str], reason: &str| {
@@ -186,12 +186,35 @@ fn invalid_runs_and_keys_are_refused() {
 }
 
 #[test]
+fn missing_files_are_named_with_what_to_do() {
+    let packing = Packing::new();
+    let archive = packing.pack("a.tar.zst", None);
+    let signers = ["verify", archive.to_str().unwrap(), "--signers", "nowhere"];
+    for (arguments, error, help) in [
+        (&["verify", "nowhere.tar.zst"][..], "nowhere.tar.zst: no such file", "runs pack RUN --to"),
+        (&signers, "--signers nowhere: no such file", "write a line for each key"),
+        (
+            &["runs", "import", "nowhere.tar"],
+            "no such file or directory: nowhere.tar",
+            "name an archive",
+        ),
+    ] {
+        let output = packing.scene.retrial(arguments);
+        assert_eq!(output.code, 2, "{}", output.err);
+        assert!(output.err.contains(error) && !output.err.contains("os error"), "{}", output.err);
+        assert!(output.err.lines().any(|line| line.starts_with("help: ") && line.contains(help)));
+    }
+}
+
+#[test]
 fn an_unsigned_bundle_has_no_verified_signer() {
     let packing = Packing::new();
     let archive = packing.pack("a.tar.zst", None);
     let (code, report) = packing.verify(&archive, &[]);
     assert_eq!((code, &report["signature"]["state"]), (0, &"unsigned".into()));
     let output = packing.scene.retrial(&["verify", archive.to_str().unwrap()]);
+    let first = output.out.lines().find(|line| !line.is_empty());
+    assert_eq!(first, Some("verification of integrity only: nobody signed this archive"));
     assert!(output.out.contains("? unsigned: reproduced"), "{}", output.out);
     let allowed = packing.path("allowed");
     fs::write(&allowed, "").unwrap();

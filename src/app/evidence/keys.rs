@@ -26,7 +26,11 @@ const PRIVATE_KEY_HEADER: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 /// Opens a key: a private one, prompting for its passphrase, or one in the agent by its public key.
 pub fn open_key(path: &Path) -> Result<Box<dyn Signer>, Failure> {
     let refuse = |reason: &str| Failure::usage(format!("--sign {}: {reason}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
+    let text = fs::read_to_string(path).map_err(|error| {
+        let make_key =
+            format!("name an SSH key, or make one: ssh-keygen -t ed25519 -f {}", path.display());
+        Failure::unreadable(Some("--sign"), path, &error).with_help(make_key)
+    })?;
     if text.starts_with(PRIVATE_KEY_HEADER) {
         let parse_result = PrivateKey::from_openssh(&text);
         let mut key =

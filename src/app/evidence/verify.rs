@@ -67,7 +67,9 @@ pub fn verify_bundle(request: &VerifyRequest, to: &Path) -> Result<VerifiedBundl
     let path = &request.bundle;
     let signers = request.signers.as_deref().map(read_allowed_signers).transpose()?;
     let unreadable = |error: std::io::Error| {
-        Failure::usage(format!("failed to read {}: {error}", path.display()))
+        Failure::unreadable(None, path, &error).with_help(
+            "name an archive of one run, packed by: retrial runs pack RUN --to FILE.tar.zst",
+        )
     };
     let mut file = File::open(path).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
@@ -121,8 +123,12 @@ fn find_differences(path: &Path) -> Option<BundleDifferences> {
 }
 
 fn read_allowed_signers(path: &Path) -> Result<AllowedSigners, Failure> {
-    let text = fs::read(path)
-        .map_err(|error| Failure::usage(format!("--signers {}: {error}", path.display())))?;
+    let text = fs::read(path).map_err(|error| {
+        Failure::unreadable(Some("--signers"), path, &error).with_help(format!(
+            "write a line for each key that may sign: echo \"NAME namespaces=\\\"{SSH_NAMESPACE}\\\" $(cat KEY.pub)\" >{}",
+            path.display()
+        ))
+    })?;
     Ok(AllowedSigners::parse(&text, &TimeZone::system()))
 }
 

@@ -122,7 +122,11 @@ pub fn import_archives(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
                 all.omitted.extend(arrivals.omitted);
                 all.refused.extend(arrivals.refused);
             }
-            Err(error) => all.refused.push(ErrorText::of(&error)),
+            Err(error) if path.exists() => all.refused.push(ErrorText::of(&error)),
+            Err(_) => all.refused.push(
+                ErrorText::new(format!("no such file or directory: {}", path.display()))
+                    .with_help("name an archive of `runs pack`, or the directory of a run"),
+            ),
         }
     }
     // Names and hosts come from the archive, which is not trusted.

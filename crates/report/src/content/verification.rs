@@ -45,7 +45,20 @@ pub fn verification_document(verification: &Verification) -> Document {
     blocks.push(Block::Conclusion(verification_conclusion(verification)));
     let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
     blocks.extend(notice.map(|notice| Block::Notice(notice.into())));
-    Document::new("verification", blocks)
+    Document::new(verification_title(verification), blocks)
+}
+
+/// Says first what a verification does not show.
+fn verification_title(verification: &Verification) -> &'static str {
+    match &verification.signature {
+        SignatureState::Unsigned if verification.verified => {
+            "verification of integrity only: nobody signed this archive"
+        }
+        SignatureState::NotChecked { .. } if verification.verified => {
+            "verification of integrity only: the signer is not checked without --signers FILE"
+        }
+        _ => "verification",
+    }
 }
 
 fn archive_item(verification: &Verification) -> ListItem {
@@ -56,7 +69,9 @@ fn archive_item(verification: &Verification) -> ListItem {
 fn signature_item(state: &SignatureState) -> ListItem {
     let (mark, text) = match state {
         SignatureState::Unsigned => {
-            (OPEN, "unsigned: anyone could have created or changed it".to_owned())
+            let text =
+                "unsigned: anyone could have created or changed it (--signers FILE refuses it)";
+            (OPEN, text.to_owned())
         }
         SignatureState::Invalid => {
             (marks::BAD, "not checked: the archive is not intact".to_owned())
