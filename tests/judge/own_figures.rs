@@ -11,11 +11,16 @@ use serde_json::Value;
 /// Judges a folder with one file of the figure `rate`, next to an output with the figure `alive`.
 /// Returns the exit code, and what is printed: text and JSON.
 fn judge(figure: &str, name: &str, content: &[u8]) -> (i32, String, Value) {
+    judge_with(figure, ", noise: 1%", name, content)
+}
+
+/// The same, with these keys of the figure.
+fn judge_with(figure: &str, keys: &str, name: &str, content: &[u8]) -> (i32, String, Value) {
     let directory = tempfile::tempdir().unwrap();
     let recipe = format!(
         "schema: 1\ntitle: Own figures\nsubmission: {{ suite: example, benchmark: own }}\nimage: debian:bookworm-slim\n\
          scenarios:\n  case:\n    performance:\n      run: ./bench\n      results: /results\n      figures:\n\
-         \x20       rate: {{ {figure}, unit: tokens/s, noise: 1% }}\n        alive: {{ pattern: '^alive (\\d+)', file: alive.txt }}\n\
+         \x20       rate: {{ {figure}, unit: tokens/s{keys} }}\n        alive: {{ pattern: '^alive (\\d+)', file: alive.txt }}\n\
          \x20     expect:\n        rate: {{ value: 40, kind: official, source: example }}\n"
     );
     fs::write(directory.path().join("recipe.yaml"), recipe).unwrap();
@@ -305,4 +310,28 @@ fn a_published_figure_of_a_training_is_not_dropped(
         assert_eq!(code, i32::from(!is_dropped), "{suite}: {text}");
         assert!(is_dropped || text.contains(reason), "{suite}: {text}");
     }
+}
+
+/// The published rate is 40 tokens/s: no machine is as far from it as a pattern of another number or a wrong unit.
+#[rstest]
+#[case::too_low("rate: 0.0004\n", 5)]
+#[case::too_high("rate: 4000000\n", 5)]
+fn a_figure_that_is_probably_misread_is_not_measured_again(
+    #[case] output: &str,
+    #[case] exit: i32,
+) {
+    let (code, text, _) = judge_with(LINE, "", "output.log", output.as_bytes());
+    assert_eq!(code, exit, "{text}");
+    assert!(text.contains("it may be misread: check the line, the pattern and the unit"), "{text}");
+    assert!(text.contains("help: see the line from which `rate` was read"), "{text}");
+    assert!(text.contains("--recipe FILE"), "{text}");
+    assert!(!text.contains("more trials") && !text.contains("--trials"), "{text}");
+}
+
+/// Nine times slower may be another machine.
+#[test]
+fn a_slow_figure_is_measured_again() {
+    let (code, text, _) = judge_with(LINE, "", "output.log", b"rate: 4.5\n");
+    assert_eq!(code, 5, "{text}");
+    assert!(text.contains("help: more trials: ") && !text.contains("misread"), "{text}");
 }

@@ -18,13 +18,16 @@ pub(super) fn next_steps(entry: &ReportedVerdict<'_>) -> Vec<String> {
     if let Some(open_run) = entry.open_run {
         return advise_on_open_run(entry, open_run).into_iter().collect();
     }
+    let misread = advise_on_misread(entry);
     match verdict.outcome {
         Outcome::Failed => vec![advise_on_failed(entry)],
         Outcome::Invalid => advise_on_invalid(entry),
-        Outcome::Inconclusive => advise_on_inconclusive(verdict, entry.command.as_deref()),
-        Outcome::Reproduced | Outcome::Measured | Outcome::Running | Outcome::NotReproduced => {
-            Vec::new()
+        Outcome::Inconclusive => {
+            let others = advise_on_inconclusive(verdict, entry.command.as_deref());
+            [misread, others].concat()
         }
+        Outcome::NotReproduced => misread,
+        Outcome::Reproduced | Outcome::Measured | Outcome::Running => Vec::new(),
     }
 }
 
@@ -33,6 +36,27 @@ fn run_id(evidence: &str) -> Option<&str> {
     let path = Path::new(evidence);
     let in_runs = path.parent()?.file_name()? == "runs";
     path.file_name().filter(|_| in_runs)?.to_str()
+}
+
+/// How to correct figures that do not hold and are probably misread.
+fn advise_on_misread(entry: &ReportedVerdict<'_>) -> Vec<String> {
+    let judgements = entry.verdict.results.iter().flat_map(|result| &result.judgements);
+    let misread = judgements.filter(|judgement| {
+        judgement.outcome != Outcome::Reproduced && judgement.is_probably_misread()
+    });
+    let figures = join(misread.map(|judgement| format!("`{}`", judgement.figure)).unique(), ", ");
+    if figures.is_empty() {
+        return Vec::new();
+    }
+    let (program, evidence) = (&entry.program, &entry.evidence);
+    let subject = run_id(evidence).unwrap_or(evidence);
+    vec![
+        format!("see the line from which {figures} was read: {program} judge {subject} --verbose"),
+        format!(
+            "if the pattern or the unit is wrong, correct the recipe and judge again, without a measurement: \
+             {program} judge {subject} --recipe FILE"
+        ),
+    ]
 }
 
 fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> Vec<String> {
@@ -116,7 +140,9 @@ fn advise_on_inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<Strin
         let judgements = result.judgements.iter();
         judgements.map(move |judgement| (result, judgement))
     });
-    let open_judgements = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
+    let open_judgements = all.filter(|(_, judgement)| {
+        judgement.outcome == Outcome::Inconclusive && !judgement.is_probably_misread()
+    });
     let open: Vec<(&ResultVerdict, &Judgement)> = open_judgements.collect();
     let judged = open.iter();
     let more_trials =

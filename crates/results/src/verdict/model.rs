@@ -11,6 +11,7 @@ use super::{
     Bounds, ExitCode, FigureValue, MoreTrials, NoiseBasis, Outcome, QualifiedOutcome, Qualifier,
     ReasonSentence, RuleCheck, StepOutcome,
 };
+use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
 use retrial_stats::OrderEffect;
@@ -256,6 +257,19 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// A figure that is this many times better or worse than published. Units that are taken for each other differ by
+    /// more (bits and bytes excepted): minutes and seconds by 60, a prefix by 1,000. Machines on which one benchmark is
+    /// published differ by less.
+    const MISREAD_RATIO: f64 = 10.0;
+
+    /// Returns whether a recipe's own figure is so far from the published one that its pattern or its unit is probably
+    /// wrong. `LoadGen`'s figures have no pattern.
+    pub fn is_probably_misread(&self) -> bool {
+        let is_far =
+            |ratio: f64| !(1.0 / Self::MISREAD_RATIO..=Self::MISREAD_RATIO).contains(&ratio);
+        self.ratio.is_some_and(is_far) && find_known_figure(&self.figure).is_none()
+    }
+
     /// Returns whether it rests on one trial, whose noise the recipe does not state.
     fn is_of_single_trial(&self) -> bool {
         let is_stated = match self.noise {

@@ -18,6 +18,10 @@ use retrial_stats::Estimate;
 const SPREAD_NOTE: &str =
     "Published results of systems with the same GPUs scatter by 1.9–2.0 %, tuning included";
 
+/// What to do about a figure that is probably misread.
+const MISREAD_REMEDY: &str =
+    "So far off, it may be misread: check the line, the pattern and the unit";
+
 /// Returns the clause on one published figure: how it compares, what that rests on, and what would decide it.
 /// It begins with the figure's name if it is `one_of_several`.
 pub(crate) fn describe_figure(
@@ -49,20 +53,22 @@ pub(crate) fn describe_figure(
         format_share(ratio, better),
         describe_published(expectation)
     );
+    let misread = judgement.is_probably_misread().then(|| MISREAD_REMEDY.to_owned());
     if judgement.outcome == Outcome::Inconclusive && ratio > MAX_PLAUSIBLE_RATIO {
-        return format!(
+        let implausible = format!(
             "{head}; more than {MAX_PLAUSIBLE_RATIO} times as good implies a different system, size or benchmark, \
              unless the recipe or the command line states the reason"
         );
+        return [implausible].into_iter().chain(misread).join(". ");
     }
     let decision_words = decision::describe_decision(compared, judgement, better, confidence);
     let mut sentences = vec![format!("{head}; {decision_words}")];
-    if let Some(remedy) = decision::describe_single_trial(compared, judgement) {
-        sentences.push(remedy);
-    } else {
+    let single_trial = decision::describe_single_trial(compared, judgement);
+    if single_trial.is_none() {
         sentences.push(describe_basis(compared, judgement, analyses));
-        sentences.extend(decision::describe_remedy(judgement));
     }
+    let remedy = misread.or(single_trial).or_else(|| decision::describe_remedy(judgement));
+    sentences.extend(remedy);
     if compared.other_system {
         sentences.push(SPREAD_NOTE.to_owned());
     }
@@ -75,7 +81,10 @@ fn format_share(ratio: f64, better: Better) -> String {
         Better::Higher => ratio,
         Better::Lower => 1.0 / ratio,
     };
-    if share < 10.0 {
+    if share < 0.000_5 {
+        let two_digits = format!("{:.1e}", share * 100.0);
+        format!("{} %", number::format_grouped(two_digits.parse().unwrap_or_default()))
+    } else if share < 10.0 {
         format!("{:.1} %", share * 100.0)
     } else {
         format!("{} %", number::format_grouped((share * 100.0).round()))
