@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use itertools::Itertools as _;
 use retrial_document::{ErrorText, StringFormat};
 use retrial_import::{FigureFinder, MeasuredFigures};
 use retrial_readings::formats::{FIGURE, JSON_PATH, PATTERN};
 use retrial_results::evidence::figures::TextFile;
 use retrial_results::evidence::readings::read_trial_figures;
-use retrial_results::verdict::RepeatedValues;
+use retrial_results::verdict::{RepeatedValues, number};
 
 use crate::app::terminal;
 
@@ -56,19 +57,27 @@ impl FigureLog {
         }
     }
 
-    /// Returns a pattern for a figure: the last line that has its name and, behind it, a number.
+    /// Returns a pattern for a figure: the last line that begins with its name and has a number behind it. If no line
+    /// begins with the name, all must have the same words before it: other words may say that it is a warm-up.
     pub fn suggest_pattern(&self, name: &str) -> Option<String> {
         let word = name.replace('_', " ").to_lowercase();
-        let prefixes = self.text.lines().rev().filter_map(|line| {
+        let lines = self.text.lines().rev().filter_map(|line| {
             let start = line.to_lowercase().replace('_', " ").find(&word)?;
-            let rest = line.get(start..)?;
+            let (before, rest) = line.split_at_checked(start)?;
             let behind = rest.get(word.len()..)?;
             let digit = behind.find(|letter: char| letter.is_ascii_digit())?;
             let prefix = rest[..word.len() + digit].trim_end_matches(['-', '+', '.']);
-            Some(prefix.to_owned())
+            // Times and counters differ in every line.
+            let before = before.replace(|letter: char| letter.is_ascii_digit(), "");
+            Some((before, regex::escape(prefix)))
         });
-        let prefix = prefixes.into_iter().next()?;
-        Some(format!("{}${{number}}", regex::escape(&prefix)))
+        let lines: Vec<(String, String)> = lines.collect();
+        if lines.iter().map(|(before, _)| before).all_equal() {
+            let (_, prefix) = lines.first()?;
+            return Some(format!("{prefix}${{number}}"));
+        }
+        let (_, prefix) = lines.iter().find(|(before, _)| before.is_empty())?;
+        Some(format!("^{prefix}${{number}}"))
     }
 
     /// Prints the value of a figure in the log, or why it is not found. Returns whether it is found, or not tested.
@@ -99,7 +108,8 @@ impl FigureLog {
             (Some(figure), _) => {
                 let published = figures.expected.iter().find(|(figure, ..)| figure == name);
                 let ratio = published.map_or(String::new(), |(_, value, _)| {
-                    format!(", {:.1} % of the published {value}", figure.value / value * 100.0)
+                    let share = number::format_percent(figure.value / value);
+                    format!(" ({share} of the published {value})")
                 });
                 terminal::print_note(&format!("found {name} = {figure}{ratio}"));
                 let origin = figure.origin.as_ref();
@@ -127,7 +137,21 @@ fn find_mismatch(format: StringFormat, text: &str) -> Option<ErrorText> {
 
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
+
+    #[rstest]
+    #[case::line_begins("rate: 5\nwarm-up rate: 9", Some("^rate: ${number}"))]
+    #[case::words_differ("final rate: 5\nwarm-up rate: 9", None)]
+    #[case::times_differ("12:01 rate: 5\n12:02 rate: 9", Some("rate: ${number}"))]
+    fn no_pattern_is_suggested_from_a_line_with_other_words(
+        #[case] output: &str,
+        #[case] suggested: Option<&str>,
+    ) {
+        let log = FigureLog::from_answer(output);
+        assert_eq!(log.suggest_pattern("rate").as_deref(), suggested);
+    }
 
     #[test]
     fn a_pattern_is_suggested_from_the_line_of_the_name() {

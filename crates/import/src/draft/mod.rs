@@ -76,7 +76,7 @@ pub fn make_draft(
     }
     let assembled = assemble(&mut builder, page, &sessions);
     add_other_commands(&mut builder, &commands, &sessions, assembled.as_ref());
-    printed::offer_figure(&mut builder, &output);
+    printed::offer_figures(&mut builder, &output);
     let mut problems = std::mem::take(&mut builder.problems);
     if problems.has_errors() || assembled.is_none() {
         problems.sort_by_place(&page.source.path);

@@ -1,5 +1,6 @@
 //! Figures in the output that a guide prints: offered as options, never taken.
 
+use itertools::Itertools as _;
 use regex_lite::Regex;
 
 use super::builder::Builder;
@@ -7,6 +8,8 @@ use crate::page::Page;
 
 /// The most lines of output that are searched.
 const MAX_LINES: usize = 400;
+/// The most figures that are offered.
+const MAX_OFFERED: usize = 4;
 
 /// Returns the lines that a guide prints as output.
 pub fn collect_output(page: &Page, read: &[String]) -> Vec<String> {
@@ -14,9 +17,14 @@ pub fn collect_output(page: &Page, read: &[String]) -> Vec<String> {
     of_blocks.chain(read).chain(&page.output).take(MAX_LINES).cloned().collect()
 }
 
-/// Notes the options that read a printed figure.
-pub fn offer_figure(builder: &mut Builder<'_>, output: &[String]) {
-    if let Some((name, prefix, value)) = output.iter().rev().find_map(|line| find_figure(line)) {
+/// Notes the options that read each printed figure, the last ones of a long output: which of them is published, and
+/// which is of a warm-up, is not for a program to decide.
+pub fn offer_figures(builder: &mut Builder<'_>, output: &[String]) {
+    let figures = output.iter().rev().filter_map(|line| find_figure(line));
+    let mut figures: Vec<_> =
+        figures.unique_by(|(_, prefix, _)| prefix.clone()).take(MAX_OFFERED).collect();
+    figures.reverse();
+    for (name, prefix, value) in figures {
         let pattern = regex_lite::escape(&prefix);
         builder.note(format!(
             "the guide prints `{prefix}{value}`: `--figure {name}='{pattern}${{number}}' --expect {name}='{value}'` compares with it"
