@@ -243,7 +243,7 @@ fn session_note(verdict: &Verdict) -> Option<Block> {
         // Each run of an Olympic mean is a training of its own.
         judgement.bounds.is_some() && judgement.trials > 1 && judgement.normalised_by.is_none()
     });
-    let note = "Trials of one session share its state, which their bounds do not contain.";
+    let note = "All trials ran in one session: another day, or a restart, may differ by more than the bounds.";
     has_several.then(|| Block::paragraph(StyledText::Faint(note.into())))
 }
 

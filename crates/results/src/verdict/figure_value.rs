@@ -101,10 +101,10 @@ impl MarkedLine {
     }
 }
 
-/// Writes the line with its number marked: `rate: »812.5« items/s`.
+/// Writes the line with its number marked: rate: `812.5` items/s.
 impl fmt::Display for MarkedLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}»{}«{}", self.before, self.number, self.behind)
+        write!(formatter, "{}`{}`{}", self.before, self.number, self.behind)
     }
 }
 

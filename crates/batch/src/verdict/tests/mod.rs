@@ -96,7 +96,7 @@ fn runs_are_pooled_into_one_sample() {
     assert_eq!(difference.change.to_string(), "faster");
     assert!((difference.ratio.unwrap() - 1.2).abs() < 0.01);
     assert!(difference.paired);
-    insta::assert_snapshot!(difference.sentence, @"tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: faster; two-sided 95 % interval 1.199–1.203 (geometric mean of 5 pairs of trials).");
+    insta::assert_snapshot!(difference.sentence, @"tokens_per_second: rocm=7.1.1 is 1.201 × rocm=6.4.1 (120.097 against 99.9975 tokens/s): faster; two-sided 95 % interval 1.199–1.203 (geometric mean of 5 pairs of trials).");
     assert_eq!(verdict.exit_code, ExitCode::Success);
     assert_eq!(verdict.sentence, "2 cells: 2 measured.");
 }

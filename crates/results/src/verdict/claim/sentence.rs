@@ -6,12 +6,11 @@ use itertools::{Itertools as _, join};
 
 use super::model::{ClaimPart, Gap, Statistic};
 use super::part::{DecisionMethod, PartTest};
-use crate::verdict::comparison::MeasuredSide;
+use crate::verdict::comparison::{MeasuredSide, describe_ratio};
 use crate::verdict::outcome::ClaimOutcome;
 use crate::verdict::{MoreTrials, number};
 use retrial_document::measures::format;
-use retrial_readings::units::is_time;
-use retrial_recipe::model::{Better, Claim, Mode};
+use retrial_recipe::model::{Claim, Mode};
 
 /// Describes the result of a part, which is the only one of its claim or one of several.
 pub(super) fn describe_part(tested: &PartTest, alpha: f64, is_only_part: bool) -> String {
@@ -91,24 +90,12 @@ fn part_prefix(part: &ClaimPart) -> String {
     format!("{}{of_cells}: ", format!("{} {figure}", part.scenario).trim_end())
 }
 
-/// `1.020 × (1,020 against 1,000 tokens/s)`; of times, `1.020 × as fast (9.8 against 10 ms)`
+/// `1.020 × (1,020 against 1,000 tokens/s)`
 fn compare_values(part: &ClaimPart) -> Option<String> {
     let (ratio, baseline) = (part.ratio?, part.baseline.as_ref()?);
-    let (ours, theirs) =
-        (part.candidate.value.unwrap_or(f64::NAN), baseline.value.unwrap_or(f64::NAN));
-    // Better is above 1, whichever way the figure goes.
-    let meaning = match (part.better, part.mode) {
-        (Better::Higher, _) => "",
-        (Better::Lower, _) if is_time(&part.unit) => " as fast",
-        (Better::Lower, _) => " as good",
-    };
-    let (factor, _) = number::display_scale(&part.unit, theirs);
-    Some(format!(
-        "{} ×{meaning} ({} against {})",
-        number::format_ratio(ratio),
-        number::format_grouped(ours * factor),
-        number::format_figure(theirs, &part.unit),
-    ))
+    let value = |side: &MeasuredSide| side.value.unwrap_or(f64::NAN);
+    let values = [value(&part.candidate), value(baseline)];
+    Some(describe_ratio(ratio, part.better, &part.unit, values, None))
 }
 
 /// Describes the bound, and what it rests on; what would be required, unless the claim is supported.

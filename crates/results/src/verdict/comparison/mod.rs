@@ -33,6 +33,7 @@ pub use subject::ComparisonSubject;
 pub use build::{corrected_changes, differ_in_benchmarks, pair_up};
 pub use pair::{FigurePair, SideMeasurement};
 pub use sentence::describe_comparison as sentence;
+pub(super) use sentence::describe_ratio;
 
 #[cfg(test)]
 mod tests;

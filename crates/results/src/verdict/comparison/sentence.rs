@@ -7,9 +7,39 @@ use super::model::ComparedFigure;
 use super::pair::{FigurePair, SideMeasurement};
 use super::{ComparisonOptions, FailIf};
 use crate::verdict::number;
+use retrial_readings::units::is_time;
+use retrial_recipe::model::Better;
 use retrial_stats::Decision;
 
-/// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; 95 % interval 1.012–1.028 (…).`
+/// Describes a ratio that is above 1 if better, with the values of candidate and baseline:
+/// `1.020 × A (101,000 against 99,000 tokens/s)`; of times, `1.020 × as fast as A (9.8 against 10 ms)`.
+pub fn describe_ratio(
+    ratio: f64,
+    better: Better,
+    unit: &str,
+    [ours, theirs]: [f64; 2],
+    baseline: Option<&str>,
+) -> String {
+    let meaning = match better {
+        Better::Higher => "",
+        Better::Lower if is_time(unit) => " as fast",
+        Better::Lower => " as good",
+    };
+    let baseline = match (baseline, meaning) {
+        (None, _) => String::new(),
+        (Some(baseline), "") => format!(" {baseline}"),
+        (Some(baseline), _) => format!(" as {baseline}"),
+    };
+    let (factor, _) = number::display_scale(unit, theirs);
+    format!(
+        "{} ×{meaning}{baseline} ({} against {})",
+        number::format_ratio(ratio),
+        number::format_grouped(ours * factor),
+        number::format_figure(theirs, unit),
+    )
+}
+
+/// `B is 1.020 × A (101,000 against 99,000 tokens/s): faster; 95 % interval 1.012–1.028 (…).`
 pub fn describe_comparison(
     pair: &FigurePair<'_>,
     figure: &ComparedFigure,
@@ -21,13 +51,16 @@ pub fn describe_comparison(
         return format!("{}: not compared: {}.", figure.figure, describe_obstacle(pair, options));
     };
     let head = format!(
-        "{}: {}'s {} is {} of {}'s {}",
+        "{}: {} is {}",
         figure.figure,
         figure.candidate.subject,
-        number::format_figure(theirs, &figure.unit),
-        number::format_ratio(ratio),
-        figure.baseline.subject,
-        number::format_figure_like(ours, &figure.unit, theirs),
+        describe_ratio(
+            ratio,
+            figure.better,
+            &figure.unit,
+            [theirs, ours],
+            Some(&figure.baseline.subject)
+        ),
     );
     let word = figure.change;
     let basis = describe_basis(pair, figure, options);

@@ -143,7 +143,7 @@ fn a_latency_that_falls_is_faster() {
     assert_eq!(figure.change, Change::Faster);
     assert!((figure.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
     assert!(
-        figure.sentence.contains("B's 17.9998 ms is 1.111 of A's 19.9998 ms"),
+        figure.sentence.contains("B is 1.111 × as fast as A (17.9998 against 19.9998 ms)"),
         "{}",
         figure.sentence
     );
