@@ -64,7 +64,7 @@ pub fn recipe(data: &[u8]) {
     );
     let _ = plan.map(|plan| {
         (
-            text::render_plan(&plan, None, &LocalHubSettings::default()),
+            text::render_plan(&plan, None, &LocalHubSettings::default(), str::to_owned),
             shell::render_script(&plan, &[]),
         )
     });

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
 use itertools::join;
+use terminal_size::{Height, Width};
 use tracing::level_filters::LevelFilter;
 
 use retrial_document::{ErrorText, is_harmful};
@@ -174,7 +175,23 @@ pub fn print_note(text: &str) {
 
 /// Breaks lines between words where the terminal of standard error would break them within one.
 pub fn wrap_for_stderr(text: &str) -> String {
-    let Some((width, _)) = terminal_size::terminal_size_of(std::io::stderr()) else {
+    wrap_at(terminal_size::terminal_size_of(std::io::stderr()), text)
+}
+
+/// Breaks lines of prose between words where the terminal of standard output would break them within one; not within
+/// backticks, where commands are.
+pub fn wrap_for_stdout(text: &str) -> String {
+    // An odd part is quoted.
+    let glue = |(position, part): (usize, &str)| match position % 2 {
+        0 => part.to_owned(),
+        _ => part.replace(' ', "\u{a0}"),
+    };
+    let glued = join(text.split('`').enumerate().map(glue), "`");
+    wrap_at(terminal_size::terminal_size_of(std::io::stdout()), &glued).replace('\u{a0}', " ")
+}
+
+fn wrap_at(size: Option<(Width, Height)>, text: &str) -> String {
+    let Some((width, _)) = size else {
         return text.to_owned();
     };
     let wrap = |line: &str| {

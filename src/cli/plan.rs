@@ -87,7 +87,7 @@ fn print_plan(global: &GlobalOptions, plan: &Plan, files: &[RecipeFile], format:
                 PlanFormat::Markdown => {
                     markdown::render_markdown(&plan_document(plan, here, &hub, files))
                 }
-                _ => text::render_plan(plan, here, &hub),
+                _ => text::render_plan(plan, here, &hub, terminal::wrap_for_stdout),
             });
         }
     }

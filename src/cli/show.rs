@@ -10,7 +10,7 @@ use crate::app::{hub, open, terminal};
 use retrial_document::measures::format;
 use retrial_plan::Plan;
 use retrial_plan::deviation::REIMPLEMENTED_REASON;
-use retrial_plan::text::{PRIVILEGES_TITLE, downloads, requirement_rows};
+use retrial_plan::text::{PRIVILEGES_TITLE, downloads, requirement_rows, write_section};
 use retrial_recipe::LoadedRecipe;
 use retrial_recipe::model::Recipe;
 use retrial_results::verdict::{ExitCode, published_notice};
@@ -84,29 +84,22 @@ fn render_recipe(
     let mut out = [Some(recipe.title.as_str()), description]
         .into_iter()
         .flatten()
-        .fold(String::new(), |out, line| out + line + "\n");
+        .fold(String::new(), |out, line| out + &terminal::wrap_for_stdout(line) + "\n");
     let listed = |lines: &[String]| -> Vec<String> {
         lines.iter().map(|line| format!("- {}", line.trim_end())).collect()
     };
-    let sections = [
-        ("submission", submission_lines(recipe, plan)),
-        ("published", published_lines(plan)),
-        ("requirements", requirement_lines(recipe, plan)),
-        ("downloads", downloads::download_lines(plan, &hub::hub_from_environment())),
-        ("host notes", listed(&recipe.host_notes)),
-        ("deviates from the guide", listed(&plan.deviations)),
-        (PRIVILEGES_TITLE, privilege_lines(plan)),
-        ("options (--set NAME=VALUE)", option_lines(recipe, loaded, unset)),
-    ];
-    for (title, lines) in sections {
-        if lines.is_empty() {
-            continue;
-        }
-        let _ = writeln!(out, "\n{title}");
-        for line in lines {
-            let _ = writeln!(out, "  {line}");
-        }
-    }
+    let downloads = downloads::download_lines(plan, &hub::hub_from_environment());
+    let prose = |line: &str| terminal::wrap_for_stdout(&format!("  {line}"));
+    let verbatim = |line: &str| format!("  {line}");
+    write_section(&mut out, "submission", submission_lines(recipe, plan), &prose);
+    write_section(&mut out, "published", published_lines(plan), &prose);
+    write_section(&mut out, "requirements", requirement_lines(recipe, plan), &prose);
+    write_section(&mut out, "downloads", downloads, &verbatim);
+    write_section(&mut out, "host notes", listed(&recipe.host_notes), &prose);
+    write_section(&mut out, "deviates from the guide", listed(&plan.deviations), &prose);
+    write_section(&mut out, PRIVILEGES_TITLE, privilege_lines(plan), &prose);
+    let options = option_lines(recipe, loaded, unset);
+    write_section(&mut out, "options (--set NAME=VALUE)", options, &prose);
     let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
     out
 }

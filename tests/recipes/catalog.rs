@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use retrial::app::catalog::{self, CatalogError};
 use serde_json::Value;
@@ -314,6 +314,32 @@ fn is_download(command: &str) -> bool {
 }
 
 /// A built-in recipe as `show` has it, with stand-ins for values that it lacks.
+/// Commands are copied: they stay in one line, as everything does in a pipe.
+#[test]
+fn prose_of_a_plan_is_broken_between_words_in_a_terminal_and_commands_are_not() {
+    let program = env!("CARGO_BIN_EXE_retrial");
+    let plan = format!("'{program}' plan mlperf-inference/v6.1/amd/llama2-70b-mi355x 2>/dev/null");
+    let print = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().replace('\r', "")
+    };
+    let piped = print("sh", &["-c", &plan]);
+    let in_terminal = format!("stty cols 80 rows 24; {plan}");
+    let shown = print("script", &["-qefc", &in_terminal, "/dev/null"]);
+    let prose = |text: &str| {
+        let (_, section) = text.split_once("\ndeviates from the guide\n").unwrap();
+        section.split("\n\n").next().unwrap().to_owned()
+    };
+    let width = |text: &str| text.lines().map(str::len).max().unwrap();
+    let (whole, broken) = (prose(&piped), prose(&shown));
+    assert!(width(&whole) > 80 && width(&broken) <= 80, "{shown}");
+    assert!(whole.split_whitespace().eq(broken.split_whitespace()), "{shown}");
+    let commands = piped.lines().filter(|line| line.starts_with("       ") && line.len() > 80);
+    let mut commands = commands.peekable();
+    assert!(commands.peek().is_some());
+    assert!(commands.all(|command| shown.lines().any(|line| line == command)), "{shown}");
+}
+
 fn shown(name: &str, setting: Option<&str>) -> Value {
     let output = show(name, setting);
     let problems = String::from_utf8_lossy(&output.stderr);

@@ -29,8 +29,14 @@ pub const PRIVILEGES_TITLE: &str =
 const MAX_SIGNS_PER_STEP: usize = 2;
 
 /// Renders the plan, with its estimated time here, if known, and this machine's hub settings: what it needs and its
-/// steps come first, the details of both below. Long command lines are not shortened.
-pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> String {
+/// steps come first, the details of both below. Lines of prose are broken by `wrap`; commands, paths and remedies are
+/// copied, and stay whole.
+pub fn render_plan(
+    plan: &Plan,
+    here: Option<&str>,
+    hub: &LocalHubSettings,
+    wrap: impl Fn(&str) -> String,
+) -> String {
     let plan = &plan.preview();
     let mut out = format!("{}\n", plan.title);
     for (name, value) in summary_rows(plan, here) {
@@ -42,8 +48,10 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     });
     let needs = need_rows(plan).into_iter();
     let needs = needs.map(|(name, value)| format!("{name:<12}{value}"));
-    write_section(&mut out, "unmet requirements", unmet.collect());
-    write_section(&mut out, "needs", needs.collect());
+    let prose = |line: &str| wrap(&format!("  {line}"));
+    let verbatim = |line: &str| format!("  {line}");
+    write_section(&mut out, "unmet requirements", unmet.collect(), &prose);
+    write_section(&mut out, "needs", needs.collect(), &prose);
     write_steps(&mut out, plan);
     // Secrets have a section of their own.
     let machine_privileges = plan.privileges.iter().filter(|one| !one.is_secret());
@@ -51,18 +59,15 @@ pub fn render_plan(plan: &Plan, here: Option<&str>, hub: &LocalHubSettings) -> S
     let deviations = plan.deviations.iter().map(|deviation| format!("- {deviation}"));
     let removed = plan.removed_privileges.iter().map(ToString::to_string);
     let gpus = plan.assigned_gpus.as_ref().map(gpus::gpu_lines);
-    for (title, lines) in [
-        (PRIVILEGES_TITLE, privileges.collect()),
-        ("secrets", plan.secrets.clone()),
-        ("downloads", downloads::download_lines(plan, hub)),
-        ("deviates from the guide", deviations.collect()),
-        ("notes", plan.notes.clone()),
-        ("gpus", gpus.unwrap_or_default()),
-        ("removed (--least-privilege)", removed.collect()),
-        ("container", container_lines(plan)),
-    ] {
-        write_section(&mut out, title, lines);
-    }
+    let downloads = downloads::download_lines(plan, hub);
+    write_section(&mut out, PRIVILEGES_TITLE, privileges.collect(), &prose);
+    write_section(&mut out, "secrets", plan.secrets.clone(), &verbatim);
+    write_section(&mut out, "downloads", downloads, &verbatim);
+    write_section(&mut out, "deviates from the guide", deviations.collect(), &prose);
+    write_section(&mut out, "notes", plan.notes.clone(), &prose);
+    write_section(&mut out, "gpus", gpus.unwrap_or_default(), &prose);
+    write_section(&mut out, "removed (--least-privilege)", removed.collect(), &prose);
+    write_section(&mut out, "container", container_lines(plan), &verbatim);
     out
 }
 
@@ -197,12 +202,18 @@ pub fn describe_limits(step: &Step) -> Option<String> {
     }
 }
 
-fn write_section(out: &mut String, title: &str, lines: Vec<String>) {
+/// Writes the lines of a section below its title, nothing for none.
+pub fn write_section(
+    out: &mut String,
+    title: &str,
+    lines: Vec<String>,
+    indented: &dyn Fn(&str) -> String,
+) {
     if !lines.is_empty() {
         let _ = writeln!(out, "\n{title}");
     }
     for line in lines {
-        let _ = writeln!(out, "  {line}");
+        let _ = writeln!(out, "{}", indented(&line));
     }
 }
 
