@@ -53,7 +53,10 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
     let hosts = !rows.iter().map(|row| &row.host).all_equal();
     let releases = !rows.iter().map(|row| &row.rocm).all_equal();
     let unit = deciding_unit(rows);
-    let measured = Column::number("figure").with_note(unverified_word(notice.is_some()));
+    let unverified = unverified_word(notice.is_some());
+    let measured = Column::number("figure").with_note(unverified);
+    // A narrow table has the ratio without the figure.
+    let ratio = Column::number("ratio").with_note(unverified);
     let table = Table::builder("Runs", lines)
         .head("run", RunsRow::id)
         .column(Column::status("outcome").shorten_at_rank(6), RunsRow::outcome)
@@ -73,7 +76,7 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
             figure.unwrap_or_default()
         })
         .column(Column::text("started").omit_at_rank(7), |row| format_minute(row.started(), zone))
-        .column(Column::number("ratio").omit_at_rank(8), |row| {
+        .column(ratio.omit_at_rank(8), |row| {
             let ratio = row.single().and_then(|run| run.deciding.as_ref()?.ratio);
             ratio.map(number::format_ratio).unwrap_or_default()
         })

@@ -71,6 +71,20 @@ fn columns_are_dropped_to_fit_the_width() {
     assert_eq!(heads(60), ["run", "outcome", "ratio"]);
 }
 
+/// `MLCommons`' guidelines require it next to each score, and a narrow table has the ratio alone.
+#[test]
+fn ratios_of_mlperf_are_unverified_at_every_width() {
+    let mut mlperf = row(0, "node-a");
+    mlperf.submission.suite = "mlperf-inference".to_owned();
+    for width in [60, 80, 140] {
+        let text = rendered(&[mlperf.clone(), mlperf.clone()], width);
+        let column = text.lines().next().and_then(|head| head.find("ratio")).unwrap();
+        let notes = text.lines().nth(1).unwrap_or_default();
+        let note = notes.get(column..).unwrap_or_default();
+        assert!(note.starts_with("unverified"), "{text}");
+    }
+}
+
 #[test]
 fn equal_or_empty_columns_are_omitted() {
     let text = rendered(&[row(0, "node-a"), row(1, "node-a")], 200);
