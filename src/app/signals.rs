@@ -20,12 +20,12 @@ use retrial_cluster::job::record::is_submitted;
 use retrial_document::ErrorText;
 use retrial_results::verdict::ExitCode;
 use retrial_run::RunSession;
-use retrial_store::journal::EventKind;
+use retrial_store::journal::{EventKind, LiveEvent};
 use retrial_store::lock::FileLock;
 use retrial_store::{RecordDirectory, StoreError};
 
-/// The warning of a run or a batch that is stopped.
-pub const STOPPING_WARNING: &str =
+/// The notice of a run or a batch that is stopped.
+pub const STOPPING_NOTICE: &str =
     "stopping the benchmark and keeping its evidence; a second signal exits immediately";
 
 /// The question after the first Ctrl-C.
@@ -202,8 +202,8 @@ pub fn session_target(
             let id = session.run.id();
             // A journal that cannot be written must not keep the run from stopping.
             let _ = session.record(match request {
-                SignalRequest::Interrupt => EventKind::Question { text: STOP_QUESTION.to_owned() },
-                SignalRequest::Stop => EventKind::Warning { text: STOPPING_WARNING.to_owned() },
+                SignalRequest::Interrupt => LiveEvent::Notice { text: STOP_QUESTION.into() }.into(),
+                SignalRequest::Stop => LiveEvent::Notice { text: STOPPING_NOTICE.into() }.into(),
                 SignalRequest::Detach => EventKind::Detached { resume: describe_return(id) },
             });
         },

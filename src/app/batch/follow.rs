@@ -10,7 +10,7 @@ use super::run_maker::TrialRunMaker;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{
-    HandOver, STOP_QUESTION, STOPPING_WARNING, SignalRequest, SignalTarget, describe_return,
+    HandOver, STOP_QUESTION, STOPPING_NOTICE, SignalRequest, SignalTarget, describe_return,
     handle_signals,
 };
 use crate::app::site::end::{suggest_command, suggest_evidence};
@@ -23,6 +23,7 @@ use retrial_document::ErrorText;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
 use retrial_run::interrupt::run_on_thread;
+use retrial_store::journal::LiveEvent;
 use retrial_store::{RecordDirectory, StoreError};
 
 /// How a batch ended in this process.
@@ -166,10 +167,10 @@ fn signal_target(
             // A journal that cannot be written must not keep the batch from stopping.
             let _ = emitter.emit(match request {
                 SignalRequest::Interrupt => {
-                    BatchEventKind::Question { text: STOP_QUESTION.to_owned() }
+                    BatchEventKind::Live(LiveEvent::Notice { text: STOP_QUESTION.into() })
                 }
                 SignalRequest::Stop => {
-                    BatchEventKind::Warning { text: STOPPING_WARNING.to_owned() }
+                    BatchEventKind::Live(LiveEvent::Notice { text: STOPPING_NOTICE.into() })
                 }
                 SignalRequest::Detach => BatchEventKind::Detached { resume: resume.clone() },
             });

@@ -94,7 +94,7 @@ impl BatchDisplay {
             self.finish_run();
         }
         let is_for_all =
-            matches!(event.what, BatchEventKind::Warning { .. } | BatchEventKind::Question { .. });
+            matches!(event.what, BatchEventKind::Warning { .. } | BatchEventKind::Live(_));
         if !self.global.quiet || is_for_all {
             self.waiting_lines.extend(lines);
         }

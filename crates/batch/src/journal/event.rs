@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use retrial_document::ErrorText;
 use retrial_mlperf::ScenarioName;
 use retrial_results::verdict::QualifiedOutcome;
+use retrial_store::journal::LiveEvent;
 use serde::{Deserialize, Serialize};
 
 use super::cell_failure::CellFailure;
@@ -110,9 +111,6 @@ pub enum BatchEventKind {
     },
     /// Something that a person should know.
     Warning { text: String },
-    /// A question to whoever sits at the terminal of this process. Not in the journal: whoever attaches later is not
-    /// asked.
-    Question { text: String },
     Judged {
         /// The verdict in one sentence.
         sentence: String,
@@ -127,9 +125,17 @@ pub enum BatchEventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<String>,
     },
+    /// Shown to whoever watches now, and not in the journal.
+    #[serde(untagged, skip_deserializing)]
+    Live(LiveEvent),
 }
 
 impl BatchEventKind {
+    /// Returns whether it is stored in the journal.
+    pub fn is_stored(&self) -> bool {
+        !matches!(self, Self::Live(_))
+    }
+
     /// Creates the event that this process started or resumed a batch.
     pub fn batch_started(batch: &str, trial_runs: usize) -> Self {
         Self::BatchStarted {

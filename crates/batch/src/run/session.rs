@@ -179,13 +179,13 @@ impl Emitter {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records an event, as [`BatchSession::record`]; a question is only shown.
+    /// Records an event, as [`BatchSession::record`]; a live event is only shown.
     ///
     /// # Errors
     /// If the journal cannot be written.
     pub fn emit(&self, what: BatchEventKind) -> Result<(), StoreError> {
         let event = BatchEvent::now(what);
-        if !matches!(event.what, BatchEventKind::Question { .. }) {
+        if event.what.is_stored() {
             let mut recorded = self.lock_recorded();
             recorded.journal.write(&event)?;
             recorded.state.apply(&event);

@@ -11,7 +11,7 @@ use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
 use retrial_run::tail::OutputTail;
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, EventKind};
+use retrial_store::journal::{Event, EventKind, LiveEvent};
 use retrial_store::open::open_beneath;
 
 /// Bytes that are read to show the latest lines.
@@ -67,7 +67,7 @@ impl RunEvents {
         self.poll_output(&mut events, false);
         if let (Some(live), Some(step)) = (self.samples.poll(), &self.step) {
             events.push(Event {
-                what: EventKind::Telemetry { live },
+                what: LiveEvent::Telemetry { live }.into(),
                 ..step.event.with_current_time()
             });
         }
@@ -79,7 +79,7 @@ impl RunEvents {
         let Some(step) = &mut self.step else { return };
         let lines = step.poll_lines(&self.run, all, at_the_end);
         events.extend(lines.into_iter().map(|line| Event {
-            what: EventKind::Output { line },
+            what: LiveEvent::Output { line }.into(),
             ..step.event.with_current_time()
         }));
     }
@@ -172,7 +172,7 @@ mod tests {
         std::fs::write(&output, "one\ntw").unwrap();
         let lines = |events: Vec<Event>| -> Vec<String> {
             let line = |event: Event| match event.what {
-                EventKind::Output { line } => line,
+                EventKind::Live(LiveEvent::Output { line }) => line,
                 other => format!("{other:?}").chars().take(9).collect(),
             };
             events.into_iter().map(line).collect()

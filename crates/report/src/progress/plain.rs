@@ -7,7 +7,7 @@ use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::{Transfers, seconds_between};
 use retrial_document::measures::format::{format_count, format_duration, format_elapsed};
-use retrial_store::journal::{Event, EventKind, SkipReason, StepEnd, TransferState};
+use retrial_store::journal::{Event, EventKind, LiveEvent, SkipReason, StepEnd, TransferState};
 use retrial_telemetry::LiveSample;
 
 /// After so long a step's first sample of the GPUs is reported, seconds.
@@ -78,9 +78,11 @@ impl PlainProgress {
                 self.step = StepProgress::default();
                 ended
             }
-            EventKind::Transfer(_) | EventKind::Output { .. } | EventKind::Telemetry { .. } => {
-                self.report_progress(&step, event).into_iter().collect()
-            }
+            EventKind::Live(
+                progress @ (LiveEvent::Transfer(_)
+                | LiveEvent::Output { .. }
+                | LiveEvent::Telemetry { .. }),
+            ) => self.report_progress(&step, event.time, progress).into_iter().collect(),
             EventKind::RunEnded { exit_code, .. } => {
                 let after = |started| {
                     format!(" after {}", format_duration(seconds_between(started, event.time)))
@@ -97,7 +99,7 @@ impl PlainProgress {
                 let reasons = reasons.map_or_else(String::new, |text| format!(": {text}"));
                 vec![format!("{step}: {outcome}{reasons}")]
             }
-            EventKind::Measured { .. } => {
+            EventKind::Live(LiveEvent::Measured { .. }) => {
                 self.step.measured_note = sentence::step_note(&event.what);
                 Vec::new()
             }
@@ -137,13 +139,17 @@ impl PlainProgress {
     }
 
     /// The progress of a step, now and then; every line of its output if requested.
-    fn report_progress(&mut self, step: &str, event: &Event) -> Option<String> {
-        let now = event.time;
-        let text = match &event.what {
-            EventKind::Output { line } if self.verbose => {
+    fn report_progress(
+        &mut self,
+        step: &str,
+        now: Timestamp,
+        progress: &LiveEvent,
+    ) -> Option<String> {
+        let text = match progress {
+            LiveEvent::Output { line } if self.verbose => {
                 return Some(format!("{step} | {}", sentence::to_message_line(line)));
             }
-            EventKind::Transfer(transfer) => {
+            LiveEvent::Transfer(transfer) => {
                 let transfers = &mut self.step.transfers;
                 transfers.record_transfer(now, transfer);
                 // The files are listed one after the other: until then the sum is of some only.
@@ -154,12 +160,12 @@ impl PlainProgress {
                 let facts = [vec![sum.format_parts()], sum.format_facts()].concat();
                 return Some(format!("{step}: {}", facts.join(", ")));
             }
-            EventKind::Output { line }
+            LiveEvent::Output { line }
                 if self.step.transfers.is_empty() && self.is_report_due(now) =>
             {
                 sentence::to_message_line(line)
             }
-            EventKind::Telemetry { live } => self.report_sample(now, live)?,
+            LiveEvent::Telemetry { live } => self.report_sample(now, live)?,
             _ => return None,
         };
         let since = self.step.started.map_or(0.0, |started| seconds_between(started, now));
@@ -260,7 +266,7 @@ mod tests {
         let text = lines(&script::run(), true);
         let outputs = script::run()
             .iter()
-            .filter(|event| matches!(event.what, EventKind::Output { .. }))
+            .filter(|event| matches!(event.what, EventKind::Live(LiveEvent::Output { .. })))
             .count();
         assert_eq!(
             text.lines().filter(|line| line.contains(" | ") && !line.starts_with("    ")).count(),

@@ -6,7 +6,7 @@ use itertools::join;
 use retrial_document::measures::format::{self, format_count, format_duration};
 use retrial_readings::sanitize_message_line;
 use retrial_results::verdict::number;
-use retrial_store::journal::{Event, EventKind, StepEnd};
+use retrial_store::journal::{Event, EventKind, LiveEvent, StepEnd};
 use retrial_telemetry::LiveSample;
 
 /// The prefix of a line of output among the details of a failure.
@@ -53,7 +53,7 @@ pub fn step_note(what: &EventKind) -> Option<String> {
                 format::format_bytes(*size)
             )
         }
-        EventKind::Waiting { on } => format!("waiting for {on}"),
+        EventKind::Live(LiveEvent::Waiting { on }) => format!("waiting for {on}"),
         EventKind::CacheMounted(mounted) => mounted.to_string(),
         EventKind::ContainerCreated { name, .. } => format!("container {name}"),
         EventKind::Collected { files, bytes: size, .. } => {
@@ -64,7 +64,7 @@ pub fn step_note(what: &EventKind) -> Option<String> {
             format!("{service} ended with exit code {code}")
         }
         EventKind::Judged { outcome, .. } => outcome.clone(),
-        EventKind::Measured { trial, figures, .. } => {
+        EventKind::Live(LiveEvent::Measured { trial, figures }) => {
             let figures = figures.iter().map(|(name, value, unit)| {
                 format!("{name} {}", number::format_figure(*value, unit))
             });
@@ -110,7 +110,7 @@ pub fn event_warnings(what: &EventKind) -> Vec<String> {
     match what {
         EventKind::Warning { text }
         | EventKind::Incident { text }
-        | EventKind::Question { text } => {
+        | EventKind::Live(LiveEvent::Notice { text }) => {
             vec![to_lines(text).join(" ")]
         }
         EventKind::Detached { resume } => vec![format!(

@@ -12,7 +12,7 @@ use super::sentence;
 use super::transfers::Transfers;
 use crate::terminal::wrap::wrap_words;
 use retrial_document::measures::format::format_duration;
-use retrial_store::journal::{Event, EventKind, StepEnd};
+use retrial_store::journal::{Event, EventKind, LiveEvent, StepEnd};
 
 /// Lines of the output that are shown.
 const MAX_TAIL_LINES: usize = 5;
@@ -98,7 +98,7 @@ impl LiveView {
                     out.extend(self.step_end_lines(event, step, end, *seconds, width));
                 }
             }
-            EventKind::Output { line } if self.verbose => {
+            EventKind::Live(LiveEvent::Output { line }) if self.verbose => {
                 let name = event.name.as_deref().map(sentence::to_message_line);
                 let name = format!("{} │", name.unwrap_or_default());
                 out.push(format!("{} {}", style(name).dim(), sentence::to_message_line(line)));
@@ -183,14 +183,18 @@ impl ActiveStep {
 
     fn apply_event(&mut self, time: Timestamp, what: &EventKind) {
         match what {
-            EventKind::Transfer(transfer) => self.transfers.record_transfer(time, transfer),
-            EventKind::Telemetry { live } => self.sample = sentence::describe_sample(live),
-            EventKind::Output { line } => {
+            EventKind::Live(LiveEvent::Transfer(transfer)) => {
+                self.transfers.record_transfer(time, transfer);
+            }
+            EventKind::Live(LiveEvent::Telemetry { live }) => {
+                self.sample = sentence::describe_sample(live);
+            }
+            EventKind::Live(LiveEvent::Output { line }) => {
                 self.tail.push_back(expand_tabs(&sentence::to_message_line(line)));
                 self.tail.drain(..self.tail.len().saturating_sub(MAX_TAIL_LINES));
             }
             // The figure comes first: what does not fit is cut.
-            EventKind::Measured { .. } => {
+            EventKind::Live(LiveEvent::Measured { .. }) => {
                 self.notes.splice(0..0, sentence::step_note(what));
             }
             what => self.notes.extend(sentence::step_note(what)),

@@ -23,7 +23,7 @@ use retrial_plan::options::KeepContainer;
 use retrial_plan::step::{Action, StepCondition};
 use retrial_recipe::model::StepLocation;
 use retrial_store::cache::{CacheManifest, CacheOrigin, CacheStagingDirectory, CacheState};
-use retrial_store::journal::{CacheIdentity, EventKind, StepEnd, StepFault};
+use retrial_store::journal::{CacheIdentity, EventKind, LiveEvent, StepEnd, StepFault};
 
 /// Executes the step; `reattach` if its command may be running since before a kill of the tool.
 pub async fn populate_cache(
@@ -65,7 +65,7 @@ pub async fn populate_cache(
     }
     let origin = new_origin(session.run_session, image);
     let line = "hashing its files".to_owned();
-    session.emit(EventKind::Output { line });
+    session.emit(LiveEvent::Output { line });
     let (files, populated) = (directory.files.clone(), stage.clone());
     let writable = directory.writable;
     let examine = move |stop: &_| populated.check_content(&files, writable, origin, stop);

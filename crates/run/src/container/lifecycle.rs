@@ -19,7 +19,7 @@ use retrial_engine::EngineError;
 use retrial_engine::docker::EngineRefusal;
 use retrial_plan::step::Action;
 use retrial_store::StoreError;
-use retrial_store::journal::{EventKind, SkipReason, StepEnd};
+use retrial_store::journal::{EventKind, LiveEvent, SkipReason, StepEnd};
 
 /// The maximum number of attempts to create a container while the engine is restarted each time.
 const MAX_CREATE_ATTEMPTS: u32 = 5;
@@ -164,7 +164,7 @@ async fn create_from_image(
         "the tag {} has moved: creating the container from the image that was pulled, {expected}",
         spec.image
     );
-    session.emit(EventKind::Warning { text });
+    session.emit(LiveEvent::Notice { text });
     let exact = ContainerSpec { image: expected, ..spec.clone() };
     create_replacing_unrecorded(session.run_session, &exact).await
 }

@@ -19,7 +19,7 @@ use retrial_plan::step::BuildStep;
 use retrial_readings::sanitize;
 use retrial_store::StoreError;
 use retrial_store::journal::{
-    EventKind, StepEnd, StepFault, Transfer, TransferState, TransferUnit,
+    EventKind, LiveEvent, StepEnd, StepFault, Transfer, TransferState, TransferUnit,
 };
 
 /// Pulls the image according to the policy.
@@ -165,14 +165,14 @@ async fn run_with_log(
     let emit = |progress: Option<ImageProgress>| {
         let Some(progress) = progress else {
             return session
-                .emit(EventKind::Waiting { on: "the engine, or its registry".to_owned() });
+                .emit(LiveEvent::Waiting { on: "the engine, or its registry".to_owned() });
         };
         let event = match progress {
             ImageProgress::Layer { id, status, current, total } => {
                 let Some(state) = to_transfer_state(&status) else {
                     return;
                 };
-                EventKind::Transfer(Transfer {
+                LiveEvent::Transfer(Transfer {
                     unit: TransferUnit::Layer,
                     part: id,
                     state,
@@ -185,7 +185,7 @@ async fn run_with_log(
                     // The step does not depend on its log; a full disk fails the journal.
                     let _ = writeln!(log, "{line}");
                 }
-                EventKind::Output { line: sanitize(&line).into_owned() }
+                LiveEvent::Output { line: sanitize(&line).into_owned() }
             }
             ImageProgress::Retry { reason, attempt, after_ms } => {
                 let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;

@@ -13,7 +13,7 @@ use retrial_hub::{
     Digest, DownloadState, FetchProgress, FetchedModel, Hub, ModelSnapshot, ModelSpec,
 };
 use retrial_plan::model::ModelFetch;
-use retrial_store::journal::{self, EventKind, StepFault};
+use retrial_store::journal::{self, EventKind, LiveEvent, StepFault};
 use retrial_store::{RunDirectory, StoreError};
 
 /// The file with the fetched models, by key.
@@ -158,7 +158,7 @@ struct FetchReporter<'a> {
 impl FetchReporter<'_> {
     fn report_progress(&mut self, progress: Option<FetchProgress>) {
         let Some(progress) = progress else {
-            return self.session.emit(EventKind::Waiting { on: "the hub".to_owned() });
+            return self.session.emit(LiveEvent::Waiting { on: "the hub".to_owned() });
         };
         let text = match progress {
             FetchProgress::File { path, state, current, total } => {
@@ -169,7 +169,7 @@ impl FetchReporter<'_> {
                     current: Some(current),
                     total: Some(total),
                 };
-                return self.session.emit(EventKind::Transfer(transfer));
+                return self.session.emit(LiveEvent::Transfer(transfer));
             }
             FetchProgress::Retry { subject, reason, attempt, delay } => {
                 let seconds = delay.as_secs_f64();
@@ -189,7 +189,7 @@ impl FetchReporter<'_> {
             // A journal that cannot be written fails the step at its end.
             let _ = self.session.warn(text);
         } else {
-            self.session.emit(EventKind::Warning { text });
+            self.session.emit(LiveEvent::Notice { text });
         }
     }
 }

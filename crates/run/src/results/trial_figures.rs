@@ -11,7 +11,7 @@ use retrial_plan::step::Plan;
 use retrial_results::evidence::run::{self, RunFiles};
 use retrial_store::RunDirectory;
 use retrial_store::clock::Moment;
-use retrial_store::journal::{EventKind, JournalState, StepEnd};
+use retrial_store::journal::{JournalState, LiveEvent, StepEnd};
 
 /// The maximum size of logs that are read, bytes.
 const MAX_LOG_BYTES: u64 = 32 << 20;
@@ -41,7 +41,7 @@ pub async fn emit_figures(session: &StepSession<'_>) {
     let read = move || trial_figures(&directory, &plan, &state, (measurement, trial));
     let figures =
         tokio::time::timeout(READ_TIMEOUT, run_on_thread(&session.run_session.stop, read)).await;
-    let event = EventKind::Measured {
+    let event = LiveEvent::Measured {
         trial: measured.trial_name(trial),
         figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
     };

@@ -21,7 +21,7 @@ use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::truncate_to_chars;
 use retrial_readings::sanitize;
 use retrial_store::files::set_mode;
-use retrial_store::journal::EventKind;
+use retrial_store::journal::LiveEvent;
 use retrial_store::{StoreError, open};
 
 const READ_BLOCK_BYTES: usize = 256 << 10;
@@ -205,7 +205,7 @@ impl<'a> OutputFollower<'a> {
             self.last_shown = Instant::now();
         }
         for line in lines {
-            self.session.emit(EventKind::Output { line });
+            self.session.emit(LiveEvent::Output { line });
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a> OutputFollower<'a> {
 
 fn emit_line(session: &StepSession<'_>, line: &str) {
     let line = sanitize(line).into_owned();
-    session.emit(EventKind::Output { line });
+    session.emit(LiveEvent::Output { line });
 }
 
 /// The end of a step's output, at most so many bytes; nothing if it cannot be read.

@@ -9,7 +9,7 @@ use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_plan::step::Step;
 use retrial_store::clock::Moment;
-use retrial_store::journal::{Event, EventKind};
+use retrial_store::journal::{Event, EventKind, LiveEvent};
 use retrial_store::{RunDirectory, StoreError};
 
 /// A session at one step of its plan.
@@ -85,20 +85,20 @@ impl<'a> StepSession<'a> {
     }
 
     /// Emits an event that the journal does not store, or already has.
-    pub fn emit(&self, event: EventKind) {
+    pub fn emit(&self, event: impl Into<EventKind>) {
         // The run continues without a listener.
-        let _ = self.run_session.events.send(self.new_event(event));
+        let _ = self.run_session.events.send(self.new_event(event.into()));
     }
 
     /// [`Self::emit`] for another thread, as long as the run goes on: a thread that hangs keeps nobody who waits for the
     /// last event.
-    pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
+    pub fn emitter(&self) -> impl Fn(LiveEvent) + Send + 'static {
         let (step, node) = (self.step.clone(), self.run_session.node_name());
         let events = self.run_session.events.downgrade();
         move |event| {
             if let Some(events) = events.upgrade() {
                 // The run continues without a listener.
-                let _ = events.send(Event::new(&node, Some(&step), event));
+                let _ = events.send(Event::new(&node, Some(&step), event.into()));
             }
         }
     }

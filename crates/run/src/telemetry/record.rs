@@ -14,7 +14,7 @@ use retrial_host::model::Gpu;
 use retrial_host::sensors::{ContainerSensor, Sensors};
 use retrial_results::evidence::telemetry::TELEMETRY_FILE;
 use retrial_store::clock::Moment;
-use retrial_store::journal::EventKind;
+use retrial_store::journal::LiveEvent;
 use retrial_telemetry::live::CpuMeter;
 use retrial_telemetry::rate::MAX_FILE_BYTES;
 use retrial_telemetry::table::{csv_header, format_rows};
@@ -66,7 +66,7 @@ impl SensorRecorder {
     }
 
     /// Samples until the sender of `stop` is dropped, and then once more.
-    pub fn sample_until_stopped<T: Fn(EventKind)>(
+    pub fn sample_until_stopped<T: Fn(LiveEvent)>(
         mut self: Box<Self>,
         mut task: SamplingTask<T>,
         sampled: oneshot::Sender<()>,
@@ -78,7 +78,7 @@ impl SensorRecorder {
         loop {
             let (started, cpu_time) = (Instant::now(), thread_cpu_time());
             let live = self.take_sample(&mut task);
-            (task.emit)(EventKind::Telemetry { live });
+            (task.emit)(LiveEvent::Telemetry { live });
             if let Some(sampled) = sampled.take() {
                 // The step may have started without waiting for it.
                 let _ = sampled.send(());

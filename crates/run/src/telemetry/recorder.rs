@@ -22,7 +22,7 @@ use retrial_plan::step::{Action, CommandPurpose, Plan, Step};
 use retrial_results::evidence::telemetry::{RunTelemetry, StepSpan};
 use retrial_store::StoreError;
 use retrial_store::clock::Moment;
-use retrial_store::journal::EventKind;
+use retrial_store::journal::LiveEvent;
 use retrial_telemetry::{MeasuredTrial, SamplingPace};
 
 /// The longest that a step waits for the first sample of its GPUs: NVIDIA's library is loaded.
@@ -82,7 +82,7 @@ impl TelemetryRecorder {
     pub async fn start_sampling(
         &mut self,
         session: &StepSession<'_>,
-        emit: impl Fn(EventKind) + Send + 'static,
+        emit: impl Fn(LiveEvent) + Send + 'static,
     ) -> Option<oneshot::Receiver<()>> {
         let pause = session.run_session.plan.telemetry.initial_pause()?;
         let measured = find_measured(&session.run_session.plan, session.step)?;
@@ -134,7 +134,7 @@ impl TelemetryRecorder {
             _ => vec!["the sensors stopped answering: no further telemetry is recorded".to_owned()],
         };
         for text in warnings {
-            StepSession::new(session, &sampling.step).emit(EventKind::Warning { text });
+            StepSession::new(session, &sampling.step).emit(LiveEvent::Notice { text });
         }
     }
 }

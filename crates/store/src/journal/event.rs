@@ -220,11 +220,6 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         older: Vec<String>,
     },
-    /// The step has waited for some seconds without any progress. Not in the journal.
-    Waiting {
-        /// Who must answer, as a noun: `the hub`.
-        on: String,
-    },
     /// Something that the user should know, and that fails nothing.
     Warning {
         /// The sentence that is shown, without a full stop.
@@ -250,9 +245,32 @@ pub enum EventKind {
         reason: Option<AbortReason>,
     },
 
-    // The following are shown, but not stored in the journal.
-    /// A question to whoever sits at the terminal of this process: to nobody who attaches later.
-    Question { text: String },
+    /// Shown to whoever watches now, and not in the journal.
+    #[serde(untagged, skip_deserializing)]
+    Live(LiveEvent),
+}
+
+impl EventKind {
+    /// Returns whether it is stored in the journal.
+    pub fn is_stored(&self) -> bool {
+        !matches!(self, Self::Live(_))
+    }
+}
+
+/// An event of the moment: whoever attaches later is not told.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum LiveEvent {
+    /// A question to whoever sits at the terminal of this process, or what they should know.
+    Notice {
+        /// The sentence that is shown, without a full stop.
+        text: String,
+    },
+    /// The step has waited for some seconds without any progress.
+    Waiting {
+        /// Who must answer, as a noun: `the hub`.
+        on: String,
+    },
     /// Progress of a layer of an image, or of a file of a model.
     Transfer(Transfer),
     /// The figures of a trial, for display; the verdict reads them again.
@@ -274,17 +292,9 @@ pub enum EventKind {
     },
 }
 
-impl EventKind {
-    /// Returns whether it is stored in the journal.
-    pub fn is_stored(&self) -> bool {
-        !matches!(
-            self,
-            Self::Question { .. }
-                | Self::Transfer(_)
-                | Self::Measured { .. }
-                | Self::Telemetry { .. }
-                | Self::Output { .. }
-        )
+impl From<LiveEvent> for EventKind {
+    fn from(event: LiveEvent) -> Self {
+        Self::Live(event)
     }
 }
 
@@ -351,5 +361,23 @@ impl std::fmt::Display for ImageDifference {
             formatter,
             "{node} has a different image {reference} than {first}: {digest}, not {first_digest}"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs read it next to the others; a journal that has it was not written by this program.
+    #[test]
+    fn a_live_event_is_printed_and_not_read() {
+        let waiting = EventKind::from(LiveEvent::Waiting { on: "the hub".to_owned() });
+        assert!(!waiting.is_stored());
+        let text = serde_json::to_string(&Event::new("local", None, waiting)).unwrap();
+        assert!(text.contains(r#""event":"waiting","on":"the hub""#), "{text}");
+        assert!(serde_json::from_str::<Event>(&text).is_err());
+        let warning = EventKind::Warning { text: "slow".to_owned() };
+        let text = serde_json::to_string(&Event::new("local", None, warning)).unwrap();
+        assert!(serde_json::from_str::<Event>(&text).unwrap().what.is_stored());
     }
 }

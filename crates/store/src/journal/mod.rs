@@ -10,7 +10,7 @@ mod step_end;
 mod transfer;
 mod unreadable_line;
 
-pub use event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference};
+pub use event::{CacheIdentity, CacheMount, Event, EventKind, ImageDifference, LiveEvent};
 pub use file::{Journal, JournalEntries};
 pub use history::History;
 pub use reason::{AbortReason, SkipReason};

@@ -12,6 +12,7 @@ use retrial_document::ErrorText;
 use retrial_document::measures::format::{format_count, format_duration};
 use retrial_plan::remaining::{EstimateBasis, TimeEstimate};
 use retrial_results::verdict::{ExitCode, Outcome, number};
+use retrial_store::journal::LiveEvent;
 
 /// Figures of a run that are shown.
 const MAX_SHOWN_FIGURES: usize = 3;
@@ -203,8 +204,10 @@ impl PlainBatchProgress {
             BatchEventKind::Warning { text } => {
                 format!("warning: {}", sentence::to_message_line(text))
             }
-            BatchEventKind::Question { text } => sentence::to_message_line(text),
-            BatchEventKind::ImageMissing { .. }
+            BatchEventKind::Live(LiveEvent::Notice { text }) => sentence::to_message_line(text),
+            // They are of its runs.
+            BatchEventKind::Live(_)
+            | BatchEventKind::ImageMissing { .. }
             | BatchEventKind::Judged { .. }
             | BatchEventKind::BatchEnded { .. } => return None,
         })

@@ -4,10 +4,10 @@ use super::*;
 
 fn second_trial() -> EventKind {
     let figure = "tokens_per_second".to_owned();
-    EventKind::Measured {
+    EventKind::Live(LiveEvent::Measured {
         trial: "trial 2 of 5".to_owned(),
         figures: vec![(figure, 103_480.2, "tokens/s".to_owned())],
-    }
+    })
 }
 
 /// A scenario of performance.

@@ -11,8 +11,8 @@ use retrial_plan::build::RecipeOrigin;
 use retrial_plan::remaining::{RemainingSteps, StepTimes};
 use retrial_plan::{PlanOptions, build_plan};
 use retrial_store::journal::{
-    AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault, Transfer, TransferState,
-    TransferUnit,
+    AbortReason, Event, EventKind, LiveEvent, SkipReason, StepEnd, StepFault, Transfer,
+    TransferState, TransferUnit,
 };
 use retrial_store::process::ProcessIdentity;
 
@@ -59,17 +59,17 @@ pub fn done(seconds: f64) -> EventKind {
 }
 
 pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> EventKind {
-    EventKind::Transfer(Transfer {
+    EventKind::from(LiveEvent::Transfer(Transfer {
         unit: TransferUnit::Layer,
         part: id.to_owned(),
         state,
         current: bytes.map(|(done, _)| done),
         total: bytes.map(|(_, total)| total),
-    })
+    }))
 }
 
 pub fn output(line: &str) -> EventKind {
-    EventKind::Output { line: line.to_owned() }
+    LiveEvent::Output { line: line.to_owned() }.into()
 }
 
 fn failed() -> EventKind {
@@ -139,14 +139,14 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
     let mut events =
         vec![at(from, Some(step), started("fetch meta-llama/Llama-3.1-8B-Instruct at main", None))];
     let mut file = |time: i64, path: &str, state: TransferState, current: u64, total: u64| {
-        let what = EventKind::Transfer(Transfer {
+        let what = LiveEvent::Transfer(Transfer {
             unit: TransferUnit::File,
             part: path.to_owned(),
             state,
             current: Some(current),
             total: Some(total),
         });
-        events.push(at(from + time, Some(step), what));
+        events.push(at(from + time, Some(step), what.into()));
     };
     let shard = |index: u32| format!("model-0000{index}-of-00004.safetensors");
     file(100, "config.json", TransferState::Cached, 855, 855);
