@@ -83,23 +83,22 @@ impl FacetFilter {
         &'f self,
         all: &'f [Facets],
     ) -> Option<(&'static str, String, Vec<String>)> {
-        let mut known: Vec<Vec<&String>> = vec![Vec::new(); 4];
+        let mut known = Facets::default();
         for facets in all {
-            for (values, (.., own, _)) in known.iter_mut().zip(self.named(facets)) {
-                values.extend(own);
-            }
+            known.suites.extend_from_slice(&facets.suites);
+            known.submitters.extend_from_slice(&facets.submitters);
+            known.benchmarks.extend_from_slice(&facets.benchmarks);
+            known.gpus.extend_from_slice(&facets.gpus);
         }
-        let none = Facets::default();
-        let unknown =
-            self.named(&none).zip(known).find_map(|((name, requested, _, matches), known)| {
-                let is_unknown =
-                    |requested: &&String| !known.iter().any(|value| matches(requested, value));
-                let requested = requested.iter().find(is_unknown)?;
-                let mut values: Vec<String> = known.into_iter().cloned().collect();
-                values.sort_unstable();
-                values.dedup();
-                Some((name, requested.clone(), values))
-            });
+        let unknown = self.named(&known).find_map(|(name, requested, known, matches)| {
+            let is_unknown =
+                |requested: &&String| !known.iter().any(|value| matches(requested, value));
+            let requested = requested.iter().find(is_unknown)?;
+            let mut values = known.to_vec();
+            values.sort_unstable();
+            values.dedup();
+            Some((name, requested.clone(), values))
+        });
         unknown.or_else(|| {
             let mut releases: Vec<&RocmRelease> =
                 all.iter().flat_map(|facets| &facets.releases).collect();
