@@ -3,10 +3,13 @@
 # Leaves figures.xml (JUnit), figures.md and figures.html, and the evidence in ./retrial.
 set -eu
 git fetch --quiet origin "${1:?the target branch is missing}"
-base=app:$(git rev-parse --short FETCH_HEAD)
-change=app:$(git rev-parse --short HEAD)
-git archive FETCH_HEAD | docker build --quiet --tag "$base" -
-docker build --quiet --tag "$change" .
+# Of this job only: others on the machine may build the same commits.
+job=${GITHUB_RUN_ID:-${CI_JOB_ID:-$$}}
+base=app:$(git rev-parse --short FETCH_HEAD)-$job
+change=app:$(git rev-parse --short HEAD)-$job
+trap 'docker rmi "$base" "$change" >/dev/null 2>&1 || true' EXIT
+git archive FETCH_HEAD | docker build --quiet --label figures --tag "$base" -
+docker build --quiet --label figures --tag "$change" .
 
 # Of an earlier job in this directory.
 rm -rf retrial figures.xml figures.md figures.html

@@ -40,10 +40,14 @@ fn branch_with(lab: &Lab, speed: u32) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
+fn path_with_tool() -> String {
+    let tool = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
+    format!("{}:{}", tool.display(), std::env::var("PATH").unwrap())
+}
+
 /// Executes commands in the clone, and returns the first exit code that is not 0.
 fn execute(lab: &Lab, steps: &[(&str, bool)], environment: &[(&str, &str)]) -> i32 {
-    let tool = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
-    let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
+    let path = path_with_tool();
     let mut code = 0;
     for (command, always) in steps {
         if code != 0 && !always {
@@ -62,9 +66,12 @@ fn example(name: &str) -> Value {
     serde_saphyr::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn remove_images(lab: &Lab) {
-    let images = lab.script("cd clone && for at in main change; do docker rmi --force app:$(git rev-parse --short $at); done");
-    assert!(images.status.success());
+/// Expects that the job has removed the images that it built. Others build images of other commits.
+fn expect_no_image(lab: &Lab) {
+    let images = "cd clone && docker images --format '{{.Tag}}' app";
+    let of_commits = "grep -e ^$(git rev-parse --short main) -e ^$(git rev-parse --short change)";
+    let left = lab.script(&format!("{images} | {of_commits}"));
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }
 
 #[test]
@@ -88,7 +95,7 @@ fn the_workflow_fails_a_pull_request_that_is_slower() {
     let suites = fs::read_to_string(clone.join("figures.xml")).unwrap();
     assert!(suites.contains("failures=\"1\""), "{suites}");
     assert!(fs::read_to_string(clone.join("figures.html")).unwrap().contains("<html"));
-    remove_images(&lab);
+    expect_no_image(&lab);
 }
 
 #[test]
@@ -109,7 +116,7 @@ fn the_job_of_gitlab_passes_a_change_that_is_as_fast() {
     for path in paths.chain([report]) {
         assert!(clone.join(path.as_str().unwrap()).exists(), "{path}");
     }
-    remove_images(&lab);
+    expect_no_image(&lab);
 }
 
 /// Nothing is reported that was not measured.
@@ -123,5 +130,34 @@ fn a_mistake_in_the_recipe_has_an_exit_code_of_its_own() {
     fs::write(&recipe, text.replace("figures:", "figure:")).unwrap();
     assert_eq!(execute(&lab, &[("./ci/figures.sh main", false)], &[]), 2);
     assert!(!lab.path("clone/figures.xml").exists());
-    remove_images(&lab);
+    expect_no_image(&lab);
+}
+
+/// As docs/ci.md says.
+#[test]
+#[ignore = "needs the lab"]
+fn what_a_killed_job_leaves_is_removed() {
+    let lab = Lab::new();
+    branch_with(&lab, 100);
+    let waits = "#!/bin/sh\necho going; sleep 600\n";
+    fs::write(lab.path("clone/app-benchmark"), waits).unwrap();
+    let job = "killed";
+    let mut going = Command::new("setsid");
+    going.args(["./ci/figures.sh", "main"]).current_dir(lab.path("clone"));
+    let mut going = going.env("PATH", path_with_tool()).env("GITHUB_RUN_ID", job).spawn().unwrap();
+    let of_job = |command: &str| {
+        let image = format!("app:$(git rev-parse --short change)-{job}");
+        let listed = lab.script(&format!("cd clone && {command}={image}"));
+        String::from_utf8(listed.stdout).unwrap()
+    };
+    lab.until("it measures", |_| !of_job("docker ps --quiet --filter ancestor").is_empty());
+    let group = format!("-{}", going.id());
+    assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
+    going.wait().unwrap();
+    assert_eq!(execute(&lab, &[("RETRIAL_HOME=./retrial retrial clean --all", false)], &[]), 0);
+    assert_eq!(of_job("docker ps --all --quiet --filter ancestor"), "");
+    let images = of_job("docker images --quiet --filter label=figures --filter reference");
+    assert!(!images.is_empty(), "the documented filter finds the image");
+    let remove = "cd clone && for at in main change; do docker rmi app:$(git rev-parse --short $at)-killed; done";
+    assert!(lab.script(remove).status.success());
 }
