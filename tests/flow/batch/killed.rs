@@ -244,6 +244,9 @@ fn in_the_background_and_stopped() {
     lab.retrial(&["stop", &id]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     fs::write(lab.path("go-on"), "").unwrap();
+    let resumed = lab.retrial(&["resume", &id, "--detach"]).expect_exit(0).out.trim().to_owned();
+    assert_eq!(resumed, id);
+    lab.until("the batch has ended", |lab| lab.the_batch().join("verdict.json").exists());
     lab.retrial(&["resume", &id]).expect_exit(0);
 }
 
