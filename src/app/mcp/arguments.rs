@@ -149,6 +149,13 @@ pub struct CompareArguments {
     by: Option<String>,
 }
 
+impl CompareArguments {
+    /// Returns whether there is something to compare.
+    pub fn is_complete(&self) -> bool {
+        self.by.is_some() || self.subjects.len() > 1
+    }
+}
+
 impl From<CompareArguments> for CommandLine {
     fn from(arguments: CompareArguments) -> Self {
         Self::new("compare").option("--by", arguments.by).words(arguments.subjects)

@@ -24,10 +24,10 @@ use self::arguments::{
     CheckArguments, CompareArguments, JudgeArguments, ListArguments, LogsArguments, PlanArguments,
     RunArgument, RunsArguments, ShowArguments,
 };
-use self::process::execute;
+use self::process::{execute, refuse};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::runtime;
+use crate::app::{log, runtime};
 
 const INSTRUCTIONS: &str = "\
 Retrial runs published benchmarks in their vendors' containers and judges whether the published figures hold here. \
@@ -37,12 +37,19 @@ Retrial runs published benchmarks in their vendors' containers and judges whethe
 If an answer has `approval`, nothing was started: show the person its reason and its command, which asks at a terminal. \
 No tool approves.";
 
+/// What the library logs of a message that it cannot read. It answers none that is no JSON, as the protocol's other
+/// servers do (modelcontextprotocol/rust-sdk#938).
+const DROPPED_MESSAGES: &str = "rmcp::transport::async_rw=debug";
+
 /// Serves a client until it closes standard input.
 ///
 /// # Errors
 /// Standard input is not a client's.
 pub fn serve(global: &GlobalOptions) -> Result<(), Failure> {
     let server = Server { global: global.clone() };
+    if let Ok(filter) = DROPPED_MESSAGES.parse() {
+        log::start_log(&filter);
+    }
     let failed = |error: &dyn std::fmt::Display| Failure::host(format!("cannot serve: {error}"));
     runtime::start_runtime()?.block_on(async {
         let running = server.serve(stdio()).await.map_err(|error| failed(&error))?;
@@ -115,6 +122,9 @@ impl Server {
         Parameters(arguments): Parameters<CompareArguments>,
         cancelled: CancellationToken,
     ) -> CallToolResult {
+        if !arguments.is_complete() {
+            return refuse("missing argument: `subjects` (two or more) or `by`");
+        }
         execute(&self.global, arguments.into(), cancelled).await
     }
 

@@ -80,7 +80,8 @@ pub async fn execute(
     }
 }
 
-fn refuse(message: &str) -> CallToolResult {
+/// The result of a tool whose command was not executed to its end.
+pub fn refuse(message: &str) -> CallToolResult {
     CallToolResult::structured_error(json!({ "failure": { "errors": [{ "message": message }] } }))
 }
 

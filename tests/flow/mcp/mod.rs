@@ -138,3 +138,37 @@ fn a_run_is_stopped_and_resumed() {
     let complete = client.call("resume", json!({ "run": "last" })).result();
     assert_eq!(complete["outcome"], "reproduced");
 }
+
+/// The official client sends neither.
+#[test]
+fn what_cannot_be_read_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let session = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "by hand", "version": "1" } } })
+        .to_string(),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
+        "{ this is no JSON".to_owned(),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": { "name": "compare", "arguments": {} } })
+        .to_string(),
+    ];
+    let input = home.path().join("session.jsonl");
+    std::fs::write(&input, session.join("\n") + "\n").unwrap();
+    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("mcp")
+        .env("RETRIAL_HOME", home.path())
+        .stdin(std::fs::File::open(input).unwrap())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert!(errors.contains("Ignoring unparsable incoming message: key must be"), "{errors}");
+    let output = String::from_utf8_lossy(&ended.stdout);
+    let answers = output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answers: Vec<Value> = answers.collect();
+    assert_eq!(answers.len(), 2, "{answers:#?}");
+    let failure = answers[1]["result"]["structuredContent"]["failure"].to_string();
+    assert_eq!(answers[1]["result"]["isError"], true);
+    assert!(failure.contains("missing argument: `subjects` (two or more) or `by`"), "{failure}");
+}
