@@ -1,7 +1,7 @@
 //! The texts of `--help`: commands by subject, examples of each command, and options of every command once.
 
-use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::builder::{StyledStr, UnknownArgumentValueParser};
+use clap::{Arg, ArgAction, Command, CommandFactory as _};
 
 use super::arguments::Arguments;
 use super::completion::add_completers;
@@ -93,7 +93,11 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("verify", &["retrial verify run.tar.zst --signers allowed_signers"]),
     (
         "runs",
-        &["retrial runs", "retrial runs -n 5", "retrial runs remove --until 2025-01-01 --dry-run"],
+        &[
+            "retrial runs -n 5",
+            "retrial runs --output json",
+            "retrial runs remove --until 2025-01-01 --dry-run",
+        ],
     ),
     (
         "report",
@@ -117,7 +121,14 @@ const OF_EVERY_COMMAND: &str =
 
 /// Returns the command line with its texts and completion.
 pub fn full_command() -> Command {
-    add_texts(add_completers(Arguments::command()))
+    add_texts(add_completers(Arguments::command()).arg(json_tip()))
+}
+
+/// Refuses the option by which many programs print JSON, and names ours.
+fn json_tip() -> Arg {
+    let refusal = UnknownArgumentValueParser::suggest_arg("--output json");
+    let option = Arg::new("json").long("json").action(ArgAction::SetTrue);
+    option.value_parser(refusal).global(true).hide(true)
 }
 
 /// The command line for manual pages, without `help`, which only repeats the others.
@@ -233,5 +244,14 @@ mod tests {
         assert!(text.contains("Examples:\n  retrial run "), "{text}");
         assert!(!text.contains("--home <DIR>"), "{text}");
         assert!(text.contains(OF_EVERY_COMMAND), "{text}");
+    }
+
+    #[test]
+    fn the_option_of_other_programs_for_json_leads_to_ours() {
+        for line in [["retrial", "judge", "last", "--json"], ["retrial", "--json", "runs", "-q"]] {
+            let refusal = full_command().try_get_matches_from(line).unwrap_err().to_string();
+            assert!(refusal.contains("unexpected argument '--json'"), "{refusal}");
+            assert!(refusal.contains("'--output json'"), "{refusal}");
+        }
     }
 }
