@@ -1,6 +1,6 @@
 //! Opens what the command line names: a run or a batch, the host, the engine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use itertools::Itertools as _;
@@ -10,6 +10,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_batch::run::read_state;
 use retrial_document::ErrorText;
+use retrial_document::measures::format;
 use retrial_engine::docker::DockerEngine;
 use retrial_host as host;
 use retrial_host::model::HostView;
@@ -106,6 +107,7 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
         return Err(Failure::usage(format!("{name} is a file: name the directory that it is in")));
     }
     if path.is_dir() {
+        refuse_folder_of_runs(path)?;
         return Ok(None);
     }
     let is_unknown = |error: &StoreError| matches!(error, StoreError::NoSuch { .. });
@@ -119,6 +121,35 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
         }
         _ => find_run_or_batch(home, name).map(Some),
     }
+}
+
+/// Refuses a folder of run directories: logs in them are a part of what a run is judged by.
+fn refuse_folder_of_runs(folder: &Path) -> Result<(), Failure> {
+    let find = |folder: &Path| {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path());
+        let is_run = |path: &PathBuf| path.join("plan.json").exists();
+        paths.filter(is_run).sorted().collect::<Vec<PathBuf>>()
+    };
+    let of_home = find(Home::from_root(folder.to_owned()).runs_directory().as_path());
+    let (home, runs) = match folder.parent() {
+        _ if !of_home.is_empty() => (Some(folder), of_home),
+        Some(parent) if folder.ends_with("runs") => (Some(parent), find(folder)),
+        _ => (None, find(folder)),
+    };
+    let Some(first) = runs.first() else {
+        return Ok(());
+    };
+    let count = format::format_count(runs.len(), "run");
+    let list = match home {
+        Some(home) => {
+            let prefix = Home::from_root(home.to_owned()).command_prefix();
+            format!("list them: {prefix} runs")
+        }
+        None => format!("import them: retrial runs import {}/*", folder.display()),
+    };
+    let failure = Failure::usage(format!("{} holds {count} of Retrial", folder.display()));
+    Err(failure.with_help(format!("name one: {}    {list}", first.display())))
 }
 
 /// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`. A directory that does not
