@@ -41,7 +41,6 @@ fn judge(root: &Path, round: &str) -> Vec<JudgedBenchmark> {
     let rules = JudgeRules::default();
     let judge_context = JudgeContext {
         round: catalog::built_in_rounds().get("mlperf-inference", round),
-        benchmark: None,
         published: None,
         rules: &rules,
         require_accuracy: false,

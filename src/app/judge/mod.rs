@@ -5,6 +5,7 @@ mod reference;
 
 use std::path::Path;
 
+use retrial_results::directory::TreeSelection;
 pub use retrial_results::directory::{ResultSet, SuiteTrees};
 
 use crate::app::failure::Failure;
@@ -51,6 +52,10 @@ pub fn select_outcomes(verdict: &mut Verdict, outcomes: &[String]) -> bool {
 
 /// Finds the submission trees in a directory. None if there are none, or if a recipe determines how
 /// results are judged.
+///
+/// # Errors
+/// The directory cannot be read, its results are of a suite that is not judged, or none is of the benchmark, division
+/// or scenario that the request names.
 pub fn find_trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SuiteTrees>, Failure> {
     if request.recipe.is_some() {
         return Ok(None);
@@ -58,14 +63,21 @@ pub fn find_trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Sui
     let trees = SuiteTrees::find(directory).map_err(|error| {
         Failure::host(format!("failed to read {}: {error}", directory.display()))
     })?;
-    match trees {
+    let trees = match trees {
         Some(SuiteTrees::Inference(trees)) => {
             let our_trees =
                 trees.reject_other_suites().map_err(|other| other_suite_failure(&other))?;
-            Ok(Some(SuiteTrees::Inference(our_trees)))
+            SuiteTrees::Inference(our_trees)
         }
-        trees => Ok(trees),
-    }
+        Some(trees) => trees,
+        None => return Ok(None),
+    };
+    let selection = TreeSelection {
+        benchmark: request.benchmark.as_deref(),
+        division: request.division,
+        scenario: request.scenario.as_ref(),
+    };
+    Ok(Some(trees.select(&selection)?))
 }
 
 /// Returns the failure of results of a suite that is not judged.

@@ -101,8 +101,8 @@ fn read_directory(path: &Path, request: &JudgeRequest) -> Result<Vec<PublishedRe
             path.display()
         )));
     };
-    // The results that are compared with these may be of one benchmark, and must have an accuracy.
-    let request = JudgeRequest { benchmark: None, require_accuracy: false, ..request.clone() };
+    // Only the results that are compared with these must have an accuracy.
+    let request = JudgeRequest { require_accuracy: false, ..request.clone() };
     let mut all = Vec::new();
     let each = |judged: JudgedBenchmark| {
         let official = judged.benchmark.official.as_deref();

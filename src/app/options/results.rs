@@ -24,18 +24,18 @@ pub struct JudgeRequest {
     /// Variants, params and images of that recipe.
     #[command(flatten)]
     pub settings: RecipeSettings,
-    /// Judge this scenario of the recipe; without a recipe, set the scenario, if neither the folder's name
-    /// nor the log has it
+    /// Judge this scenario of the recipe or the submission tree; of other results, set the scenario, if neither
+    /// the folder's name nor the log has it
     #[arg(long)]
     pub scenario: Option<ScenarioName>,
     /// Judge by the rules of this round (default: the round whose seeds the logs have; for training results,
     /// the one that path, benchmarks and dates indicate)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
-    /// Set the benchmark, if no folder's name has it
+    /// Judge this benchmark of the submission tree; of other results, set the benchmark
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub benchmark: Option<String>,
-    /// Set the division, if no folder's name has it
+    /// Judge this division of the submission tree; of other results, set the division
     #[arg(long, value_name = "DIVISION", value_parser = division_parser(), conflicts_with = "recipe")]
     pub division: Option<Division>,
     /// Add the rules of a round from this file, replacing a built-in round of that name

@@ -58,12 +58,6 @@ fn unusable_references_are_refused() {
     assert!(stderr.contains("1.0-0001"), "{stderr}");
 }
 
-fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
-    let output = run_judge(directory, arguments);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code().unwrap(), errors)
-}
-
 #[test]
 fn an_unmatched_reference_row_is_an_error() {
     let published = example().join("summary_results.json");

@@ -52,6 +52,13 @@ fn judge_text(directory: &Path, arguments: &[&str]) -> (String, String) {
     (text, errors)
 }
 
+/// The exit code, and the text on standard error.
+fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = run_judge(directory, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap(), errors)
+}
+
 fn judge(directory: &Path, arguments: &[&str]) -> Judgement {
     let output = run_judge(directory, &[&["--output", "json"], arguments].concat());
     let text = String::from_utf8(output.stdout).unwrap();

@@ -281,6 +281,55 @@ fn a_folder_outside_of_a_tree_is_not_judged_without_a_known_round() {
 }
 
 #[test]
+fn the_names_of_folders_are_selected() {
+    let tree = tree();
+    let other = tree.path().join(BENCHMARK).with_file_name("mixtral-8x7b");
+    copy(&tree.path().join(BENCHMARK), &other);
+    let paths = |arguments: &[&str]| -> Vec<String> {
+        let judgement = judge(tree.path(), arguments);
+        let results = judgement.results().iter();
+        results.map(|result| result["path"].as_str().unwrap().to_owned()).collect()
+    };
+    let selected = paths(&["--benchmark", "llama2-70b-99", "--division", "closed"]);
+    assert_eq!(selected.len(), 8, "{selected:?}");
+    assert!(selected.iter().all(|path| path.contains(BENCHMARK)), "{selected:?}");
+    let selected = paths(&["--scenario", "Offline"]);
+    assert_eq!(selected.len(), 6, "{selected:?}");
+    assert!(selected.iter().all(|path| path.contains("/Offline/")), "{selected:?}");
+    for (option, value, choice) in [
+        ("--benchmark", "resnet", "mixtral-8x7b"),
+        ("--division", "open", "closed"),
+        ("--scenario", "SingleStream", "Interactive"),
+    ] {
+        let (code, stderr) = failed(tree.path(), &[option, value]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(&format!("\"{value}\" in this submission tree")), "{stderr}");
+        assert!(stderr.contains(choice), "{stderr}");
+    }
+}
+
+#[test]
+fn a_folder_of_runs_is_none_of_logs() {
+    let home = tempfile::tempdir().unwrap();
+    for run in ["runs/a-1", "runs/b-2"] {
+        let run = home.path().join(run);
+        copy(&example().join(BENCHMARK).join(OFFLINE), &run.join("results/Offline"));
+        fs::write(run.join("plan.json"), "{}").unwrap();
+    }
+    let runs = home.path().join("runs");
+    let copied = tempfile::tempdir().unwrap();
+    copy(&runs, copied.path());
+    let list = format!("retrial --home {} runs", home.path().display());
+    let import = format!("retrial runs import {}/*", copied.path().display());
+    for (folder, command) in [(home.path(), &list), (&runs, &list), (copied.path(), &import)] {
+        let (code, stderr) = failed(folder, &[]);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains("holds 2 runs of Retrial"), "{stderr}");
+        assert!(stderr.contains("a-1") && stderr.contains(command.as_str()), "{stderr}");
+    }
+}
+
+#[test]
 fn results_of_other_suites_are_named_and_refused() {
     for (path, suite) in [
         ("closed/A/results/Thor/bevformer/SingleStream/performance/run_1", "MLPerf Automotive"),

@@ -31,11 +31,11 @@ pub struct JudgeBasis {
     pub rules: JudgeRules,
     /// The round that the user names, if any.
     pub round: Option<String>,
-    /// The benchmark that the user names, if any.
+    /// The benchmark that the user names, if any: that of results outside a submission tree.
     pub benchmark: Option<String>,
-    /// The division that the user names, if any.
+    /// The division that the user names, if any: that of results whose folders do not name it.
     pub division: Option<Division>,
-    /// The scenario that the user names, if any.
+    /// The scenario that the user names, if any: that of results outside a submission tree.
     pub scenario: Option<ScenarioName>,
     /// Performance without accuracy is inconclusive.
     pub require_accuracy: bool,
@@ -78,7 +78,6 @@ impl JudgeBasis {
         };
         let context = JudgeContext {
             round: named.or_else(|| Some(tree_round.as_ref()?.round)),
-            benchmark: self.benchmark.as_deref(),
             published: self.published.as_ref(),
             rules: &self.rules,
             require_accuracy: self.require_accuracy,
@@ -112,7 +111,6 @@ impl JudgeBasis {
         })?;
         Ok(TrainingContext {
             round,
-            benchmark: self.benchmark.as_deref(),
             division: self.division,
             published: self.published.as_ref(),
             rules: &self.rules,

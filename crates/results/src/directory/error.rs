@@ -47,6 +47,17 @@ pub enum JudgeError {
         /// What differs, separated by commas.
         differences: String,
     },
+    /// No folder of a submission tree has the name that the user selects.
+    #[error("no results of the {property} {name:?} in this submission tree, whose folders name it")]
+    #[diagnostic(help("{choices}"))]
+    NotInTree {
+        /// What is named: benchmark, division or scenario.
+        property: &'static str,
+        /// The name that the user gave.
+        name: String,
+        /// The names that there are, as a list.
+        choices: String,
+    },
     /// The folders have no results, or cannot be read.
     #[error(transparent)]
     #[diagnostic(transparent)]

@@ -6,12 +6,13 @@
 //! ```
 //!
 //! `basis` has what judging them takes: rounds, published figures, and what the user states of the results. `origin`
-//! compares the system of results with that of a recipe's figures.
+//! compares the system of results with that of a recipe's figures, `selection` is what the user selects in a tree.
 
 mod basis;
 mod error;
 mod folders;
 mod origin;
+mod selection;
 mod trees;
 
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 pub use basis::JudgeBasis;
 pub use error::JudgeError;
 pub use folders::gather_folders;
+pub use selection::TreeSelection;
 pub use trees::SuiteTrees;
 
 use crate::evidence::tree::published::PublishedResult;

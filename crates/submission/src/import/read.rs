@@ -69,7 +69,6 @@ impl SubmissionReader<'_> {
     fn read_scenario(&self, place: &ScenarioFolder) -> PublishedScenario {
         let judge_context = JudgeContext {
             round: self.index.round,
-            benchmark: None,
             published: None,
             rules: &JudgeRules::default(),
             require_accuracy: false,

@@ -34,7 +34,7 @@ use retrial_store::open;
 
 const SUITE: &str = "mlperf-training";
 /// The name in place of a scenario.
-const SCENARIO: &str = "training";
+pub const TRAINING_SCENARIO: &str = "training";
 /// The largest log that is read: published ones have up to 2.4 MB.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
@@ -43,8 +43,6 @@ const MAX_LOG_BYTES: u64 = 256 << 20;
 pub struct TrainingContext<'a> {
     /// The round by whose rules results are judged.
     pub round: &'a TrainingRound,
-    /// The benchmark by the command line, in place of the folder's name.
-    pub benchmark: Option<&'a str>,
     /// The division by the command line, in place of the one that the system's description states.
     pub division: Option<Division>,
     /// Published figures to compare with.
@@ -112,7 +110,7 @@ pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) 
         system: result.system.clone(),
         system_type: None,
         benchmark: result.benchmark.clone(),
-        official: Some(official_name(result, by).to_owned()),
+        official: Some(result.benchmark.clone()),
         valid: is_valid && rules.iter().all(|rule| rule.passed),
         rules,
     };
@@ -127,20 +125,16 @@ pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) 
     }
 }
 
-fn official_name<'a>(result: &'a TrainingResult, by: &TrainingContext<'a>) -> &'a str {
-    by.benchmark.unwrap_or(&result.benchmark)
-}
-
 fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     let described_system = system::read_system(result, by.division);
-    let mut evidence = Evidence::new(SCENARIO, Mode::Performance);
+    let mut evidence = Evidence::new(TRAINING_SCENARIO, Mode::Performance);
     evidence.path = result.relative_path().display().to_string();
     evidence.published_metric = Some(TIME_TO_TRAIN.to_owned());
     evidence.plan.figures = vec![
         (TIME_TO_TRAIN.to_owned(), mllog_source(TIME_TO_TRAIN, "min")),
         (SAMPLES_TO_CONVERGE.to_owned(), mllog_source(SAMPLES_TO_CONVERGE, "")),
     ];
-    let named = official_name(result, by);
+    let named = result.benchmark.as_str();
     let division = described_system.division.unwrap_or(Division::Closed);
     let Some(rules) = by.round.benchmark_rules(named, division) else {
         let benchmarks = join(by.round.benchmark_names(), ", ");
@@ -166,7 +160,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
             system: Some(&result.system),
             benchmark: &result.benchmark,
             official: named,
-            scenario: &SCENARIO.into(),
+            scenario: &TRAINING_SCENARIO.into(),
         };
         let published_time = published.expectation(&key, "min");
         let expectation = published_time.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));

@@ -11,5 +11,7 @@ mod round;
 mod system;
 
 pub use find::{TrainingResult, TrainingTrees, find_training_trees};
-pub use judge::{JudgedTraining, TrainingContext, gather_evidence, judge_training_result};
+pub use judge::{
+    JudgedTraining, TRAINING_SCENARIO, TrainingContext, gather_evidence, judge_training_result,
+};
 pub use round::find_round;

@@ -10,8 +10,6 @@ use retrial_recipe::model::JudgeRules;
 pub struct JudgeContext<'a> {
     /// The round, where it is known.
     pub round: Option<&'a Round>,
-    /// The benchmark by the command line, in place of the folder's name.
-    pub benchmark: Option<&'a str>,
     /// Published figures to compare with.
     pub published: Option<&'a PublishedFigures>,
     /// Margin and confidence of comparisons.
@@ -27,8 +25,7 @@ impl JudgeContext<'_> {
         submitter: &'a Submitter,
         benchmark: &'a str,
     ) -> &'a str {
-        let own = || find_official_name(submitter, benchmark, self.round);
-        self.benchmark.unwrap_or_else(own)
+        find_official_name(submitter, benchmark, self.round)
     }
 }
 
