@@ -1,5 +1,6 @@
-//! A rule that was checked: its measured and its required value.
+//! A rule that was checked: its measured and its required value, and the lines of logs that state it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -25,6 +26,8 @@ pub enum RuleCheckKind {
     Excerpt,
     /// A figure that was not found, so that nothing could be checked of it.
     NoFigure,
+    /// A file of figures that is missing or cannot be read: the cause of the figures that were not found.
+    File,
 }
 
 impl RuleCheckKind {
@@ -36,6 +39,82 @@ impl RuleCheckKind {
 
 /// The text in place of a value that no log states.
 pub(crate) const NOT_STATED: &str = "not in the logs";
+
+/// Lines of a result's files that state what a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StatingLines {
+    /// Entries of `LoadGen`'s detail log with one of these keys.
+    Entries(Vec<Cow<'static, str>>),
+    /// The entry of the detail log in the line of this number, from 1.
+    Entry(u64),
+    /// Entries of the detail log that report an error.
+    Errors,
+    /// Entries of the detail log and lines of `accuracy.txt` that state the figure of this name.
+    Figure(String),
+    /// Entries of the detail log that state figures whose names begin so.
+    Figures(String),
+    /// Lines of a file that contain one of these texts.
+    Texts { file: &'static str, texts: Vec<Cow<'static, str>> },
+}
+
+/// The subject of a check. A plain name is that of a rule about files, folders, or several logs: no line of one states
+/// it. A rule about a value of a log names the lines that it was read from.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    name: String,
+    stated_in: Vec<StatingLines>,
+}
+
+impl Rule {
+    pub fn stated_in(name: impl Into<String>, lines: StatingLines) -> Self {
+        Self { name: name.into(), stated_in: vec![lines] }
+    }
+
+    /// Returns a rule about the values of these keys of the detail log.
+    pub fn of_entries<const KEYS: usize>(
+        name: impl Into<String>,
+        keys: [&'static str; KEYS],
+    ) -> Self {
+        Self::stated_in(name, StatingLines::Entries(keys.map(Cow::Borrowed).into()))
+    }
+
+    pub fn of_figure(name: impl Into<String>, figure: &str) -> Self {
+        Self::stated_in(name, StatingLines::Figure(figure.to_owned()))
+    }
+
+    /// Returns a rule about lines of a file that contain the text.
+    pub fn of_text(
+        name: impl Into<String>,
+        file: &'static str,
+        text: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::stated_in(name, StatingLines::Texts { file, texts: vec![text.into()] })
+    }
+
+    #[must_use]
+    pub fn or_in(mut self, lines: StatingLines) -> Self {
+        self.stated_in.push(lines);
+        self
+    }
+}
+
+impl From<String> for Rule {
+    fn from(name: String) -> Self {
+        Self { name, stated_in: Vec::new() }
+    }
+}
+
+impl From<&str> for Rule {
+    fn from(name: &str) -> Self {
+        name.to_owned().into()
+    }
+}
+
+impl From<&String> for Rule {
+    fn from(name: &String) -> Self {
+        name.clone().into()
+    }
+}
 
 /// A rule that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,9 +135,15 @@ pub struct RuleCheck {
     /// The kind of evidence; absent for a value.
     #[serde(default, skip_serializing_if = "RuleCheckKind::is_value")]
     pub kind: RuleCheckKind,
+    /// The missing folder that it is about, below the root of the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// The lines of a submission's files that state it; only of what was violated, or is a warning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<EvidenceLine>,
+    /// The lines that state it, in files that are still to be searched for them.
+    #[serde(skip)]
+    pub stated_in: Vec<StatingLines>,
 }
 
 /// A line of a file that states what a rule is about.
@@ -75,26 +160,29 @@ pub struct EvidenceLine {
 impl RuleCheck {
     /// Returns a check of a result that has one trial.
     pub fn new(
-        rule: impl Into<String>,
+        rule: impl Into<Rule>,
         measured: impl Into<String>,
         required: impl Into<String>,
         passed: bool,
     ) -> Self {
+        let Rule { name, stated_in } = rule.into();
         Self {
-            rule: rule.into(),
+            rule: name,
             trial: None,
             measured: measured.into(),
             required: required.into(),
             passed,
             warning: false,
             kind: RuleCheckKind::Value,
+            path: None,
             lines: Vec::new(),
+            stated_in,
         }
     }
 
     /// Returns a check of a value of the logs; none: no log states it.
     pub fn from_logs(
-        rule: impl Into<String>,
+        rule: Rule,
         measured: Option<String>,
         required: impl Into<String>,
         passed: bool,
@@ -116,7 +204,7 @@ impl RuleCheck {
 
     /// Returns a check that failed.
     pub fn violation(
-        rule: impl Into<String>,
+        rule: impl Into<Rule>,
         measured: impl Into<String>,
         required: impl Into<String>,
     ) -> Self {
@@ -124,13 +212,13 @@ impl RuleCheck {
     }
 
     /// Returns a check of something that must be there, and is not: `this benchmark requires it`.
-    pub fn missing_requirement(rule: impl Into<String>, required: impl Into<String>) -> Self {
+    pub fn missing_requirement(rule: impl Into<Rule>, required: impl Into<String>) -> Self {
         Self { kind: RuleCheckKind::Missing, ..Self::violation(rule, "missing", required) }
     }
 
     /// Returns a check that violates nothing, and that is shown.
     pub fn warning(
-        rule: impl Into<String>,
+        rule: impl Into<Rule>,
         measured: impl Into<String>,
         required: impl Into<String>,
     ) -> Self {

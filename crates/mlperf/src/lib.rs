@@ -10,8 +10,8 @@
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
 //! - [`other_suite`]: results of other suites, which are recognized and not judged.
 //! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
-//! - [`rounds`]: each round's rules for a result, checked against the logs; [`rule_lines`]: the lines that state what
-//!   a rule is about.
+//! - [`rounds`]: each round's rules for a result, checked against the logs; [`check`]: a checked rule, and the
+//!   lines of the logs that state what it is about.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accuracy;
@@ -27,7 +27,7 @@ pub mod noise;
 pub mod other_suite;
 pub mod power;
 pub mod rounds;
-pub mod rule_lines;
+mod rule_lines;
 mod scenario_name;
 pub mod submission;
 pub mod submission_layout;

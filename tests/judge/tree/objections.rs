@@ -30,10 +30,18 @@ fn replace(file: &Path, from: &str, to: &str) {
 #[test]
 fn each_result_has_its_rules_with_the_lines_of_evidence() {
     let tree = tree();
-    let published =
-        "the log states 10,950.2 tokens/s; summary_results.json lists 12,400 (6.0-9002)";
     let text = objections(tree.path(), &[]);
-    assert!(text.contains(published), "{text}");
+    let server = tree.path().join(BENCHMARK).join("Server/performance/run_1/mlperf_log_detail.txt");
+    let published = "10,950.2 tokens/s; summary_results.json lists 12,400 (6.0-9002)";
+    let same_run = "is of the same run as Interactive/performance/run_1/mlperf_log_detail.txt";
+    for (rule, entry) in
+        [(published, "result_completed_tokens_per_second"), (same_run, "test_datetime")]
+    {
+        let (_, rest) = text.split_once(rule).unwrap_or_else(|| panic!("{rule}: {text}"));
+        let line = format!("line {}: `:::MLLOG {{\"key\": \"{entry}\"", line_of(&server, entry));
+        let mut following = rest.lines().take(3);
+        assert!(following.any(|found| found.contains(&line)), "{line}: {text}");
+    }
     let offline = tree.path().join(BENCHMARK).join(OFFLINE).join("mlperf_log_detail.txt");
     replace(
         &offline,
@@ -50,7 +58,7 @@ fn each_result_has_its_rules_with_the_lines_of_evidence() {
         "- **submitted:** 11,800.5 tokens/s",
         "- **outcome:** performance invalid, accuracy measured, TEST06 measured",
         "- **rules:** v6.0, llama2-70b-99, Offline",
-        "**performance: min_duration:** the log states 5 s; the rule requires at least 600 s",
+        "**performance: min_duration:** 5 s; the rule requires at least 600 s",
         &format!(
             "  - in: `{BENCHMARK}/{OFFLINE}/mlperf_log_detail.txt`\n  - line {line}: `:::MLLOG"
         ),
@@ -60,7 +68,7 @@ fn each_result_has_its_rules_with_the_lines_of_evidence() {
     let (_, server) = text.split_once("8xEXAMPLE_2xCPU · Server\n").unwrap();
     let line = line_of(&accuracy, "4.5402");
     for part in [
-        "**accuracy: ROUGE1:** the log states 4.5402; the rule requires at least 43.9869",
+        "**accuracy: ROUGE1:** 4.5402; the rule requires at least 43.9869",
         &format!("  - in: `{BENCHMARK}/Server/accuracy/accuracy.txt`\n  - line {line}: `"),
         "Warnings (no rule is violated)",
     ] {
@@ -74,6 +82,49 @@ fn each_result_has_its_rules_with_the_lines_of_evidence() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+fn a_missing_file_is_one_violation() {
+    let tree = tree();
+    let folder = tree.path().join(BENCHMARK).join("Offline");
+    fs::remove_file(folder.join("accuracy/accuracy.txt")).unwrap();
+    let text = objections(&folder, &[]);
+    assert!(text.contains("**1 violated rule** in"), "{text}");
+    let item = format!(
+        "- **accuracy: accuracy.txt:** it is missing; the rule requires what the benchmark's accuracy script prints\n  - in: `{BENCHMARK}/Offline/accuracy`\n  - not checked: "
+    );
+    assert!(text.contains(&item), "{text}");
+    for figure in ["ROUGE1", "ROUGE2", "ROUGEL", "TOKENS_PER_SAMPLE"] {
+        assert_eq!(text.matches(figure).count(), 1, "{figure}: {text}");
+    }
+}
+
+#[test]
+fn a_missing_test_is_objected_to_where_it_should_be() {
+    let tree = tree();
+    let text = objections(tree.path(), &[]);
+    let place = format!(
+        "TEST06:** missing; this benchmark requires it\n  - in: `{BENCHMARK}/Interactive/TEST06`"
+    );
+    assert!(text.contains(&place), "{text}");
+}
+
+/// LoadGen's own words name the log that has them.
+#[test]
+fn a_log_that_says_invalid_is_quoted_once() {
+    let tree = tree();
+    let offline = tree.path().join(BENCHMARK).join(OFFLINE).join("mlperf_log_detail.txt");
+    replace(
+        &offline,
+        r#""result_validity", "value": "VALID""#,
+        r#""result_validity", "value": "INVALID""#,
+    );
+    let text = objections(tree.path(), &[]);
+    let reason = "LoadGen's result:** the detail log reports INVALID, but the summary reports VALID; the rule requires VALID";
+    assert!(text.contains(reason), "{text}");
+    let line = format!("line {}: `", line_of(&offline, "result_validity"));
+    assert!(text.contains(&line), "{text}");
 }
 
 #[test]

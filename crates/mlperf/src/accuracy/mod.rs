@@ -13,12 +13,15 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use super::check::RuleCheck;
+use super::check::{Rule, RuleCheck};
 pub use reader::{AccuracyReader, parse_accuracy};
 use retrial_readings::number::{format_grouped, to_f64};
 
 /// The most values of one figure that are stored in addition to the last one.
 pub const MAX_OTHER_VALUES: usize = 8;
+
+/// The file that MLPerf Inference's accuracy scripts write next to the log.
+pub const ACCURACY_FILE: &str = "accuracy.txt";
 
 /// The contents of an `accuracy.txt`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -72,7 +75,7 @@ impl Accuracy {
         let fewer = fewer.map(|(judged, whole)| {
             let [judged, whole] = [judged, whole].map(|count| format_grouped(to_f64(count)));
             RuleCheck::warning(
-                "samples of accuracy.txt",
+                Rule::of_text("samples of accuracy.txt", ACCURACY_FILE, "total="),
                 judged,
                 format!("all {whole} of the data set"),
             )
@@ -83,7 +86,7 @@ impl Accuracy {
             // Scripts round, or cut off.
             let passed = (share - counts.percent).abs() <= counts.half_digit * 2.000_001;
             RuleCheck::new(
-                "accuracy of accuracy.txt by its counts",
+                Rule::of_text("accuracy of accuracy.txt by its counts", ACCURACY_FILE, "total="),
                 format!("{} % in line {}", counts.percent, counts.line),
                 format!("{} %: {} of {}", format_grouped(share), counts.good, counts.total),
                 passed,
@@ -94,16 +97,18 @@ impl Accuracy {
 
     /// Checks the rules for a submission's `file`: it has the hash of the accuracy log, and each figure once.
     pub fn check_prints(&self, file: &str) -> Vec<RuleCheck> {
+        let rule = Rule::of_text("accuracy log's hash", ACCURACY_FILE, "hash=");
         let required = format!("a line hash=… in {file}");
         let hash = self.hash.as_ref();
         let measured =
             hash.map_or_else(|| format!("no line hash=… in {file}"), |hash| format!("hash={hash}"));
-        let hashed = RuleCheck::new("accuracy log's hash", measured, required, hash.is_some());
+        let hashed = RuleCheck::new(rule, measured, required, hash.is_some());
         let repeated = self.figures.iter().filter(|(_, figure)| !figure.others.is_empty());
         let repeated = repeated.map(|(name, figure)| {
             let values = figure.others.iter().chain([&figure.value]);
             let values: Vec<String> = values.map(f64::to_string).collect();
-            RuleCheck::violation(format!("{name} in {file}"), values.join(", then "), "one value")
+            let rule = Rule::of_figure(format!("{name} in {file}"), name);
+            RuleCheck::violation(rule, values.join(", then "), "one value")
         });
         std::iter::once(hashed).chain(repeated).collect()
     }

@@ -4,6 +4,7 @@ use super::TestFileError;
 use super::checker::{Checker, format_precise_percent};
 use super::script_result::{ScriptResult, find_last_number, trimmed_lines};
 use crate::accuracy::Accuracy;
+use crate::check::Rule;
 use crate::loadgen::TestScenario;
 
 const VERIFY_ACCURACY_FILE: &str = "verify_accuracy.txt";
@@ -28,7 +29,7 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
     if passed {
         checker.check_word(RULE, VERIFY_ACCURACY_FILE, &files.verify_accuracy);
         let name = "num_perf_log_data_mismatch";
-        checker.check_zero("TEST01 answers that differ", text, name);
+        checker.check_zero("TEST01 answers that differ", VERIFY_ACCURACY_FILE, text, name);
     }
     if !passed || requirements.always_logs {
         let logs = if passed { &LOGS[..2] } else { &LOGS };
@@ -39,7 +40,8 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
         if requirements.deltas.is_empty() {
             let required = "which accuracies to compare, from the rules of the round";
             let measured = format!("{}, and no rules", result.describe());
-            checker.add_check(RULE, measured, required, false);
+            let rule = ScriptResult::rule(RULE, VERIFY_ACCURACY_FILE);
+            checker.add_check(rule, measured, required, false);
         }
         let exists = |file: &str| files.accuracy.iter().flatten().any(|name| name == file);
         let mut missing = LOGS[2..].to_vec();
@@ -54,7 +56,8 @@ pub(super) fn check_sampled_answers(checker: &mut Checker<'_>) {
                 missing.join(" and ")
             );
             let required = "TEST PASS, or accuracies of both runs that agree";
-            checker.add_check(RULE, measured, required, false);
+            let rule = ScriptResult::rule(RULE, VERIFY_ACCURACY_FILE);
+            checker.add_check(rule, measured, required, false);
         }
     }
 }
@@ -110,7 +113,8 @@ pub(super) fn check_tokens(checker: &mut Checker<'_>) {
     let result = ScriptResult::parse(text);
     if matches!(result, ScriptResult::Fail(_)) {
         let required = "no TEST FAIL in verify_accuracy.txt";
-        checker.add_check("TEST06 result", result.describe(), required, false);
+        let rule = ScriptResult::rule("TEST06 result", VERIFY_ACCURACY_FILE);
+        checker.add_check(rule, result.describe(), required, false);
     }
     // In Offline there is no first token to be early with, and the script leaves it out.
     let may_skip = requirements.scenario.is_none_or(|scenario| scenario == TestScenario::Offline);
@@ -129,6 +133,7 @@ pub(super) fn check_tokens(checker: &mut Checker<'_>) {
             retrial_readings::nearest::truncate_for_message(&words.join(", "))
         };
         let required = if skip { "True or Skipped" } else { "True" };
+        let rule = Rule::of_text(rule, VERIFY_ACCURACY_FILE, begin);
         checker.add_check(rule, measured, required, passed);
     }
 }
@@ -139,7 +144,7 @@ pub(super) fn check_accuracy_threshold(checker: &mut Checker<'_>) {
     if let Some(text) =
         checker.check_word("TEST07 accuracy", VERIFY_ACCURACY_FILE, &files.verify_accuracy)
     {
-        checker.check_limits("TEST07 score", text, "Accuracy score");
+        checker.check_limits("TEST07 score", VERIFY_ACCURACY_FILE, text, "Accuracy score");
     }
 }
 
@@ -152,15 +157,16 @@ pub(super) fn check_entropy(checker: &mut Checker<'_>) {
         return;
     };
     let rule = "TEST08 answers without a counterpart";
-    checker.check_zero(rule, text, "num_unmatched");
-    checker.check_zero("TEST08 answers that differ", text, "num_ne_mismatch");
+    checker.check_zero(rule, VERIFY_ACCURACY_FILE, text, "num_unmatched");
+    checker.check_zero("TEST08 answers that differ", VERIFY_ACCURACY_FILE, text, "num_ne_mismatch");
     // The script takes a tolerance of the submitter's, and prints it in percent.
     if let (Some(used), Some(most)) =
         (find_last_number(text, "tolerance"), requirements.rules.within)
     {
         let required = format!("at most {}", format_precise_percent(most));
         let passed = used <= most * 100.0 + 1e-9;
-        checker.add_check("TEST08 tolerance", format!("{used} %"), required, passed);
+        let rule = Rule::of_text("TEST08 tolerance", VERIFY_ACCURACY_FILE, "tolerance");
+        checker.add_check(rule, format!("{used} %"), required, passed);
     }
 }
 
@@ -170,6 +176,6 @@ pub(super) fn check_output_length(checker: &mut Checker<'_>) {
     let text = &checker.files.verify_output_len;
     if let Some(text) = checker.check_word("TEST09 output length", FILE, text) {
         let rule = "TEST09 mean output tokens";
-        checker.check_limits(rule, text, "Mean output tokens");
+        checker.check_limits(rule, FILE, text, "Mean output tokens");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::script_result::{ScriptResult, find_last_number};
 use super::{ComplianceFiles, TestFileError, TestRequirements};
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck};
 
 /// Files that are allowed next to the required ones.
 const OPTIONAL_FILES: [&str; 4] =
@@ -21,7 +21,7 @@ impl<'a> Checker<'a> {
     /// Adds a check with its measured and its required value.
     pub fn add_check(
         &mut self,
-        rule: impl Into<String>,
+        rule: impl Into<Rule>,
         measured: impl Into<String>,
         required: impl Into<String>,
         passed: bool,
@@ -33,30 +33,33 @@ impl<'a> Checker<'a> {
     pub fn check_word(
         &mut self,
         rule: &str,
-        file: &str,
+        file: &'static str,
         text: &'a Result<String, TestFileError>,
     ) -> Option<&'a str> {
         let word = text.as_ref().map(|text| ScriptResult::parse(text));
         let measured =
             word.as_ref().map_or_else(|error| format!("{file}: {error}"), ScriptResult::describe);
         let passed = word == Ok(ScriptResult::Pass);
+        let rule = ScriptResult::rule(rule, file);
         self.add_check(rule, measured, format!("TEST PASS in {file}"), passed);
         text.as_deref().ok()
     }
 
     /// Checks that a figure, where it is printed, is zero.
-    pub fn check_zero(&mut self, rule: &str, text: &str, name: &str) {
+    pub fn check_zero(&mut self, rule: &str, file: &'static str, text: &str, name: &'static str) {
         if let Some(count) = find_last_number(text, name) {
+            let rule = Rule::of_text(rule, file, name);
             let measured = format!("{name} = {count}");
             self.add_check(rule, measured, format!("{name} = 0"), count.abs() < 0.5);
         }
     }
 
     /// Checks a printed figure against the round's limits for the test.
-    pub fn check_limits(&mut self, rule: &str, text: &str, name: &str) {
+    pub fn check_limits(&mut self, rule: &str, file: &'static str, text: &str, name: &'static str) {
         let requirements = self.requirements;
         if let Some(value) = find_last_number(text, name) {
             for (_, limit) in &requirements.rules.limits {
+                let rule = Rule::of_text(rule, file, name);
                 let required = limit.describe(|bound| bound.to_string());
                 self.add_check(rule, value.to_string(), required, limit.allows(value));
             }

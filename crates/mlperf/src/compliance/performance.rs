@@ -2,16 +2,17 @@
 
 use super::checker::{Checker, format_precise_percent};
 use super::script_result::find_last_number;
+use crate::check::{Rule, StatingLines};
 use crate::loadgen::TestScenario;
+
+const FILE: &str = "verify_performance.txt";
+const SCORES: [&str; 2] = ["reference score", "test score"];
 
 /// Checks the word of `verify_performance.txt`, its two scores, and the run's logs.
 pub(super) fn check_performance(checker: &mut Checker<'_>) {
     let (test, files) = (checker.requirements.test, checker.files);
-    let verified = checker.check_word(
-        &format!("{test} performance"),
-        "verify_performance.txt",
-        &files.verify_performance,
-    );
+    let verified =
+        checker.check_word(&format!("{test} performance"), FILE, &files.verify_performance);
     if let Some(verified) = verified {
         check_scores(checker, verified);
     }
@@ -25,7 +26,7 @@ pub(super) fn check_performance(checker: &mut Checker<'_>) {
 
 /// Checks the two scores that the script printed against its own rule.
 fn check_scores(checker: &mut Checker<'_>, text: &str) {
-    let scores = ["reference score", "test score"].map(|name| find_last_number(text, name));
+    let scores = SCORES.map(|name| find_last_number(text, name));
     let [Some(reference), Some(tested)] = scores else {
         return;
     };
@@ -44,7 +45,8 @@ fn check_scores(checker: &mut Checker<'_>, text: &str) {
         }
         (None, None) => return,
     };
-    let rule = format!("{} score", requirements.test);
+    let lines = StatingLines::Texts { file: FILE, texts: SCORES.map(Into::into).into() };
+    let rule = Rule::stated_in(format!("{} score", requirements.test), lines);
     checker.add_check(rule, format!("{tested} of {reference}"), required, passed);
 }
 

@@ -1,5 +1,6 @@
 //! The output of a test's script: PASS or FAIL, and figures by the text before them.
 
+use crate::check::{Rule, StatingLines};
 use retrial_readings::lexer::parse_number;
 use retrial_readings::nearest::truncate_for_message;
 
@@ -24,6 +25,12 @@ impl ScriptResult {
             None if trimmed_lines(text).any(is_pass) => Self::Pass,
             None => Self::NoResult,
         }
+    }
+
+    /// Returns a rule about the word of a file.
+    pub fn rule(name: &str, file: &'static str) -> Rule {
+        let texts = vec!["TEST PASS".into(), "TEST FAIL".into()];
+        Rule::stated_in(name, StatingLines::Texts { file, texts })
     }
 
     pub fn describe(&self) -> String {

@@ -23,6 +23,13 @@ impl FigureDefinition {
 
 /// The name of SingleStream's and MultiStream's published figure.
 pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
+/// The entries in which a detail log states whether early stopping is satisfied.
+pub(crate) const EARLY_STOPPING_KEYS: [&str; 4] = [
+    "early_stopping_met",
+    "early_stopping_result",
+    "early_stopping_ttft_result",
+    "early_stopping_tpot_result",
+];
 
 /// Returns the name of a SingleStream run's estimate of the 99th percentile, from which MultiStream's figure
 /// may be inferred. With token latencies it is the time to the first token's.

@@ -5,7 +5,8 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use super::summary::Completeness;
-use super::{EarlyStopping, LoadgenRun, ResultStatus, TestMode};
+use super::{EarlyStopping, LoadgenRun, ResultStatus, SUMMARY_FILE, TestMode};
+use crate::check::{Rule, StatingLines};
 
 /// The most error messages of a log that become reasons.
 const MAX_MESSAGES_SHOWN: usize = 3;
@@ -29,6 +30,19 @@ pub struct ValidityReport {
     /// The reasons why it is invalid or unknown; empty where it is valid.
     pub reasons: Vec<String>,
 }
+
+/// The rule that `LoadGen` itself states a run to be valid.
+pub fn validity_rule() -> Rule {
+    let texts = vec!["Result is".into()];
+    Rule::of_entries("LoadGen's result", ["result_validity", "result_invalid_reason"])
+        .or_in(StatingLines::Texts { file: SUMMARY_FILE, texts })
+}
+
+/// A rule that `LoadGen` reports no errors.
+pub fn error_rule(name: &str) -> Rule {
+    Rule::of_entries(name, ["num_errors"]).or_in(StatingLines::Errors)
+}
+
 impl LoadgenRun {
     /// Returns whether the run is valid by LoadGen's own rules, and why not.
     pub fn validity(&self) -> ValidityReport {
@@ -70,11 +84,11 @@ fn add_result_reasons(run: &LoadgenRun, reasons: &mut Vec<String>) {
         _ => {}
     }
     if run.result() == Some(ResultStatus::Invalid) {
-        reasons.push(if unmet.is_empty() {
-            "LoadGen's result is INVALID".to_owned()
-        } else {
-            format!("LoadGen's result is INVALID, not satisfied: {unmet}")
-        });
+        if !unmet.is_empty() {
+            reasons.push(format!("LoadGen's result is INVALID, not satisfied: {unmet}"));
+        } else if reasons.is_empty() {
+            reasons.push("LoadGen's result is INVALID".to_owned());
+        }
         add_recommendations(run, reasons);
         let stopping = run.early_stopping();
         let failed = stopping.nonempty_blocks().filter(|(_, stop)| {

@@ -7,7 +7,7 @@ use super::checks::count_nouns;
 use super::verdict::{notice_block, submission_title};
 use crate::document::{Block, Conclusion, Document, Line, ListItem, Section, StyledText};
 use retrial_document::measures::format;
-use retrial_mlperf::check::RuleCheckKind;
+use retrial_mlperf::check::{EvidenceLine, RuleCheckKind};
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
 use retrial_results::verdict::{Outcome, Reference, ResultVerdict, RuleCheck, number};
@@ -149,7 +149,7 @@ fn rule_section(
         let listed = rules.iter().filter(|(_, _, rule)| is_listed(rule));
         listed.map(|(part, path, rule)| rule_item(part, path, rule)).collect_vec()
     };
-    let violated = items(&|rule| !rule.passed);
+    let violated = violated_items(rules);
     let mut unusual = items(&|rule| rule.passed && rule.warning);
     unusual.extend(published);
     if violated.is_empty() && unusual.is_empty() {
@@ -164,6 +164,30 @@ fn rule_section(
             .filter_map(|(title, items)| Section::nonempty_block(title, Block::list(items))),
     );
     Some(Section::new_block(title, blocks))
+}
+
+/// Violated rules. Figures that were not found because their file cannot be read are listed with the file: that is one
+/// violation.
+fn violated_items(rules: &[(&str, &str, &RuleCheck)]) -> Vec<ListItem> {
+    let of_kind = |kind: RuleCheckKind, part: &str| {
+        let is_one = move |(other, _, rule): &&(&str, &str, &RuleCheck)| {
+            !rule.passed && rule.kind == kind && *other == part
+        };
+        rules.iter().filter(is_one).map(|(_, _, rule)| rule.rule.as_str()).collect_vec()
+    };
+    let violated = rules.iter().filter(|(part, _, rule)| {
+        let has_figure = rule.kind != RuleCheckKind::NoFigure;
+        !rule.passed && (has_figure || of_kind(RuleCheckKind::File, part).is_empty())
+    });
+    let items = violated.map(|(part, path, rule)| {
+        let mut item = rule_item(part, path, rule);
+        let unchecked = of_kind(RuleCheckKind::NoFigure, part);
+        if rule.kind == RuleCheckKind::File && !unchecked.is_empty() {
+            item.details.push(("not checked".into(), unchecked.join(", ").into()));
+        }
+        item
+    });
+    items.collect()
 }
 
 /// `performance`, `accuracy`, or the name of a test.
@@ -190,12 +214,20 @@ fn rule_item(part: &str, path: &str, rule: &RuleCheck) -> ListItem {
     let text = match rule.kind {
         RuleCheckKind::Missing => format!("missing; {required}"),
         RuleCheckKind::NotStated => format!("the logs do not state it; {requires} {required}"),
-        _ if rule.lines.is_empty() => format!("{measured}; {requires} {required}"),
-        _ => format!("the log states {measured}; {requires} {required}"),
+        _ => format!("{measured}; {requires} {required}"),
     };
     let key = join([part, &rule.rule].into_iter().filter(|part| !part.is_empty()), ": ");
+    let path = rule.path.as_deref().unwrap_or(path);
+    ListItem::with_key(key + ":", text).with_details(evidence_details(path, &rule.lines))
+}
+
+/// The lines of evidence, each with its file; without lines, the folder.
+fn evidence_details(folder: &str, lines: &[EvidenceLine]) -> Vec<(Line, StyledText)> {
+    if lines.is_empty() {
+        return vec![("in".into(), StyledText::Code(folder.into()))];
+    }
     let mut details: Vec<(Line, StyledText)> = Vec::new();
-    for (file, lines) in &rule.lines.iter().chunk_by(|line| line.file.as_str()) {
+    for (file, lines) in &lines.iter().chunk_by(|line| line.file.as_str()) {
         details.push(("in".into(), StyledText::Code(file.into())));
         let lines = lines.map(|line| {
             let text = StyledText::Code(line.text.as_str().into());
@@ -203,10 +235,7 @@ fn rule_item(part: &str, path: &str, rule: &RuleCheck) -> ListItem {
         });
         details.extend(lines);
     }
-    if details.is_empty() {
-        details.push(("in".into(), StyledText::Code(path.into())));
-    }
-    ListItem::with_key(key + ":", text).with_details(details)
+    details
 }
 
 /// A figure that differs from the published one.
@@ -217,9 +246,7 @@ fn published_item(result: &ResultVerdict, name: &str) -> Option<ListItem> {
     let id = reference.source.as_ref().filter(|source| !source.starts_with(name));
     let id = id.map(|id| format!(" ({id})")).unwrap_or_default();
     let ratio = result.ratio.map(|ratio| format!(", ratio {}", number::format_ratio(ratio)));
-    let text =
-        format!("the log states {figure}; {name} lists {listed}{id}{}", ratio.unwrap_or_default());
-    let path = StyledText::Code(result.path.as_str().into());
+    let text = format!("{figure}; {name} lists {listed}{id}{}", ratio.unwrap_or_default());
     let item = ListItem::with_key("performance: published figure:", text);
-    Some(item.with_details([(Line::from("in"), path)]))
+    Some(item.with_details(evidence_details(&result.path, &result.lines)))
 }

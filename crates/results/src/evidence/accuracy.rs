@@ -7,12 +7,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::verdict::{FigureValue, TrialEvidence};
 use retrial_document::measures::format;
+pub use retrial_mlperf::accuracy::ACCURACY_FILE;
 use retrial_mlperf::accuracy::{Accuracy, AccuracyReader};
-use retrial_mlperf::check::RuleCheck;
+use retrial_mlperf::check::{Rule, RuleCheck};
 use retrial_store::{StoreError, blocks, open};
 
-/// The file that `MLPerf Inference`'s accuracy scripts write next to the log.
-pub const ACCURACY_FILE: &str = "accuracy.txt";
 /// The log of an accuracy run, which is cut short before it is published.
 pub const ACCURACY_LOG: &str = "mlperf_log_accuracy.json";
 /// The most bytes of the log once it was cut short; the hash is of the whole log.
@@ -114,7 +113,7 @@ fn check_hash(accuracy: &Accuracy, log: &[u8]) -> Option<RuleCheck> {
     }
     let actual = hex::encode(Sha256::digest(log));
     let passed = actual.eq_ignore_ascii_case(stated);
-    let rule = "hash of the whole accuracy log";
+    let rule = Rule::of_text("hash of the whole accuracy log", ACCURACY_FILE, "hash=");
     let required = format!("{stated}, as in {ACCURACY_FILE}");
     Some(RuleCheck::new(rule, format!("SHA-256 {actual}"), required, passed))
 }

@@ -2,6 +2,7 @@
 
 use super::folder::{DETAIL, SUMMARY};
 use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence};
+use retrial_mlperf::check::Rule;
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
 use retrial_mlperf::other_suite::OtherSuite;
@@ -42,7 +43,7 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
     if evidence.plan.mode == Mode::Compliance && !is_speed_compared(&trial.path) {
         if let StatedValidity::Invalid(reasons) = &trial.validity {
             let required = "VALID, except in tests of answers";
-            let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
+            let check = RuleCheck::warning(loadgen::validity_rule(), reasons.join("; "), required);
             evidence.checks.push(check);
         }
         trial.validity = StatedValidity::NotStated;
@@ -71,12 +72,15 @@ pub(crate) fn check_mode_and_scenario(
     scenario: Option<TestScenario>,
 ) -> Vec<RuleCheck> {
     let other_mode = run.mode().filter(|actual| *actual != mode);
-    let other_mode =
-        other_mode.map(|actual| RuleCheck::violation("mode", actual.to_string(), mode.to_string()));
+    let other_mode = other_mode.map(|actual| {
+        let rule = Rule::of_entries("mode", ["effective_test_mode"]);
+        RuleCheck::violation(rule, actual.to_string(), mode.to_string())
+    });
     let other_scenario = run.scenario().zip(scenario).and_then(|(actual, scenario)| {
         let logged = scenario.to_logged();
         let is_other = actual != logged && actual != scenario;
-        is_other.then(|| RuleCheck::violation("scenario", actual.to_string(), logged.word()))
+        let rule = Rule::of_entries("scenario", ["effective_scenario"]);
+        is_other.then(|| RuleCheck::violation(rule, actual.to_string(), logged.word()))
     });
     other_mode.into_iter().chain(other_scenario).collect()
 }
@@ -91,7 +95,10 @@ pub fn warn_of_other_kind(run: &LoadgenRun, scenario: Option<TestScenario>) -> V
         .map(|check| {
             let rule = format!("{} of accuracy/{file}", check.rule);
             let required = format!("{}; the official checker does not check this", check.required);
-            RuleCheck::warning(rule, check.measured, required)
+            RuleCheck {
+                stated_in: check.stated_in,
+                ..RuleCheck::warning(rule, check.measured, required)
+            }
         })
         .collect()
 }

@@ -91,6 +91,7 @@ impl<'a> ResultDraft<'a> {
             mode: evidence.plan.mode,
             trials: self.trial_verdicts(named.as_deref()),
             warmups: self.warmup_verdicts(named.as_deref()),
+            lines: Vec::new(),
             deciding: named,
             telemetry: telemetry_summary,
             declared: declared_figures(evidence, &figures),

@@ -11,6 +11,7 @@ use super::{
     Bounds, ExitCode, FigureValue, MoreTrials, NoiseBasis, Outcome, QualifiedOutcome, Qualifier,
     ReasonSentence, RuleCheck, StepOutcome,
 };
+use retrial_mlperf::check::EvidenceLine;
 use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::{Division, ScenarioName};
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
@@ -85,6 +86,9 @@ pub struct ResultVerdict {
     pub columns: Vec<FigureColumn>,
     /// The figure that decided, or by which the suite publishes this scenario.
     pub deciding: Option<String>,
+    /// The lines of a submission's files that state the deciding figure; only where it is not reproduced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<EvidenceLine>,
     /// Whether the benchmark's own rules passed; false, too, where no round's rules are known.
     pub valid: bool,
     /// Every checked rule, passed or violated.

@@ -1,8 +1,9 @@
 //! Early stopping's estimates: what the figures state, against the sentences that LoadGen writes of
 //! them and against the percentiles that they estimate.
 
+use super::statements::early_stopping_entries;
 use super::{LoadgenRun, TestScenario};
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck};
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use retrial_readings::number::{format_figure, to_f64};
 
@@ -41,7 +42,11 @@ impl LoadgenRun {
             let stated = to_f64(block.estimates.get(position)?.1);
             let logged = estimate?;
             Some(RuleCheck::new(
-                format!("early stopping estimate of the {shown}th percentile"),
+                Rule::of_figure(
+                    format!("early stopping estimate of the {shown}th percentile"),
+                    name,
+                )
+                .or_in(early_stopping_entries()),
                 format_figure(logged, "ns"),
                 format!("{}, as early stopping's text states it", format_figure(stated, "ns")),
                 (logged - stated).abs() <= 0.5,
@@ -58,7 +63,7 @@ impl LoadgenRun {
             let estimate = estimate?;
             // It is that of a higher latency of the run.
             Some(RuleCheck::new(
-                "early stopping estimate",
+                Rule::of_figure("early stopping estimate", name).or_in(early_stopping_entries()),
                 format_figure(estimate, "ns"),
                 format!("{} to {}", format_figure(least, "ns"), format_figure(most, "ns")),
                 estimate >= least && estimate <= most,

@@ -3,8 +3,9 @@
 
 use jiff::civil::DateTime;
 
+use super::statements::loaded_samples_rule;
 use super::{CLOCK_TOLERANCE_NS, LoadgenRun, collapse_passed_checks};
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck, StatingLines};
 use crate::loadgen::detail::{ClockReversal, UnreadableEntry};
 use crate::loadgen::{LoadgenDetail, TestMode, TestScenario};
 use crate::power::parse_moment;
@@ -60,7 +61,7 @@ fn check_unmodified_source(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let changed: Vec<&str> = status.lines().map(str::trim).collect();
     let passed = status.is_empty() || status == NO_REPOSITORY;
     let measured = if passed { "none".to_owned() } else { changed.join(", ") };
-    let rule = "changes of LoadGen's source";
+    let rule = Rule::of_entries("changes of LoadGen's source", ["loadgen_git_status_message"]);
     Some(RuleCheck::new(rule, measured, "none", passed))
 }
 
@@ -73,7 +74,10 @@ fn check_start(detail: &LoadgenDetail) -> Option<RuleCheck> {
     // The date is UTC, the begin is of an unknown zone.
     let later = (wall - own + CLOCK_TOLERANCE_NS).rem_euclid(QUARTER_HOUR_NS) - CLOCK_TOLERANCE_NS;
     Some(RuleCheck::new(
-        "start of the run by power_begin",
+        Rule::of_entries(
+            "start of the run by power_begin",
+            ["test_datetime", "generated_query_count", "power_begin"],
+        ),
         format!("{} after its queries were made", format_figure(later, "ns")),
         format!(
             "within {}, by test_datetime and the log's own clock",
@@ -91,7 +95,7 @@ fn check_duration(detail: &LoadgenDetail, mode: Option<TestMode>) -> Option<Rule
     let wall = nanoseconds_between(begin, parse_moment(detail.power_end.as_deref()?)?)?;
     let is_late = mode == Some(TestMode::Performance) && own - wall > MAX_END_DELAY_NS;
     Some(RuleCheck::new(
-        "duration by power_begin and power_end",
+        Rule::of_entries("duration by power_begin and power_end", ["power_begin", "power_end"]),
         format_figure(wall, "ns"),
         format!("{}, by the log's own clock", format_figure(own, "ns")),
         own - wall >= -CLOCK_TOLERANCE_NS && !is_late,
@@ -103,13 +107,15 @@ fn check_clock(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let ClockReversal { key, line, by_ms } = detail.clock_reversal.as_ref()?;
     let earlier = format_figure(by_ms * 1e6, "ns");
     let measured = format!("line {line} ({key}) is {earlier} earlier than the entry above it");
-    Some(RuleCheck::warning("time stamps of the detail log", measured, "in order"))
+    let rule = Rule::stated_in("time stamps of the detail log", StatingLines::Entry(*line));
+    Some(RuleCheck::warning(rule, measured, "in order"))
 }
 
 fn check_entries(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let UnreadableEntry { key, line, value } = detail.unreadable_entry.as_ref()?;
     let measured = format!("line {line} ({key}): {value}");
-    Some(RuleCheck::warning("entries of the detail log", measured, "a value as LoadGen writes it"))
+    let rule = Rule::stated_in("entries of the detail log", StatingLines::Entry(*line));
+    Some(RuleCheck::warning(rule, measured, "a value as LoadGen writes it"))
 }
 
 /// Settings are those that were asked for, but for the least number of queries, which LoadGen corrects.
@@ -118,7 +124,11 @@ fn check_requested(detail: &LoadgenDetail) -> Option<RuleCheck> {
     names.retain(|name| *name != "min_query_count");
     let measured = format!("other {}", names.join(", "));
     let required = "the settings that were asked for (requested_…)";
-    (!names.is_empty()).then(|| RuleCheck::warning("effective settings", measured, required))
+    let keys = names
+        .iter()
+        .flat_map(|name| ["requested", "effective"].map(|begin| format!("{begin}_{name}").into()));
+    let rule = Rule::stated_in("effective settings", StatingLines::Entries(keys.collect()));
+    (!names.is_empty()).then(|| RuleCheck::warning(rule, measured, required))
 }
 
 /// Returns the number of samples that an accuracy test goes through: since v6.0 fewer than the library has may be meant.
@@ -131,7 +141,7 @@ fn accuracy_samples(detail: &LoadgenDetail) -> Option<u64> {
 /// An accuracy test loads all samples, one set after another.
 fn check_accuracy_samples(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let (required, loaded) = (accuracy_samples(detail)?, detail.loaded_samples?);
-    Some(warn_if_other(detail, "samples of loaded_qsl_set", loaded, required))
+    Some(warn_if_other(detail, loaded_samples_rule(), loaded, required))
 }
 
 /// It asks for each of them. Offline's query states the samples of a performance test.
@@ -139,10 +149,12 @@ fn check_accuracy_queries(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let is_offline = detail.scenario == Some(TestScenario::Offline);
     let (required, queries) = (accuracy_samples(detail)?, detail.issued_queries?);
     let issued = queries.saturating_mul(detail.generated_samples_per_query?);
-    (!is_offline).then(|| warn_if_other(detail, "generated_query_count", issued, required))
+    let keys = ["generated_query_count", "generated_samples_per_query", "qsl_reported_total_count"];
+    let rule = Rule::of_entries("generated_query_count", keys);
+    (!is_offline).then(|| warn_if_other(detail, rule, issued, required))
 }
 
-fn warn_if_other(detail: &LoadgenDetail, rule: &str, count: u64, whole: u64) -> RuleCheck {
+fn warn_if_other(detail: &LoadgenDetail, rule: Rule, count: u64, whole: u64) -> RuleCheck {
     let [measured, all] = [count, whole].map(|count| format_grouped(to_f64(count)));
     let required = format!("all {all} samples of the accuracy run");
     // MultiStream fills its last query up.

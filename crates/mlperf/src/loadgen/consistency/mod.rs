@@ -10,7 +10,7 @@ mod settings;
 mod statements;
 
 use super::{LoadgenRun, TestMode, TestScenario};
-use crate::check::{RuleCheck, RuleCheckKind};
+use crate::check::{Rule, RuleCheck, RuleCheckKind, StatingLines};
 use retrial_readings::figure::Figure;
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
@@ -87,7 +87,8 @@ impl LoadgenRun {
         let figures = self.figures();
         let (name, figure) = figures.iter().find(|(_, figure)| figure.value <= 0.0)?;
         let measured = figure.value.to_string();
-        Some(RuleCheck::violation(name.as_ref(), measured, "above zero"))
+        let rule = Rule::of_figure(name.as_ref(), name);
+        Some(RuleCheck::violation(rule, measured, "above zero"))
     }
 
     /// Checks Offline's one query: its samples over the longest latency are the throughput.
@@ -101,7 +102,14 @@ impl LoadgenRun {
             let near =
                 |samples: &f64| (product / samples - 1.0).abs() <= rounding_tolerance(&[rate]);
             Some(RuleCheck::new(
-                "samples/s times the longest latency",
+                Rule::of_entries(
+                    "samples/s times the longest latency",
+                    [
+                        "result_samples_per_second",
+                        "result_max_latency_ns",
+                        "generated_samples_per_query",
+                    ],
+                ),
                 format!("{} samples", format_grouped(product)),
                 format!("{} samples", format_grouped(samples[0])),
                 samples.iter().any(near),
@@ -109,7 +117,7 @@ impl LoadgenRun {
         };
         let duration = || {
             let (took, longest) = (self.duration_ns()?, longest?);
-            Some(check_duration_between("duration of the run", took, longest, longest))
+            Some(check_duration_between(run_duration_rule(), took, longest, longest))
         };
         vec![throughput(), duration()]
     }
@@ -133,7 +141,7 @@ impl LoadgenRun {
             let (scheduled, completed) = (scheduled?, completed?);
             let most = scheduled.value * (1.0 + rounding_tolerance(&[scheduled, completed]));
             Some(RuleCheck::new(
-                "completed samples/s",
+                Rule::of_entries("completed samples/s", RATE_KEYS),
                 format_figure(completed.value, &completed.unit),
                 format!("at most the scheduled {}", format_grouped(scheduled.value)),
                 completed.value <= most,
@@ -150,11 +158,12 @@ impl LoadgenRun {
         let last = || {
             let (queries, (earliest, latest)) = (to_f64(queries?), ends()?);
             let ended = (queries - 1.0) / completed?.value * 1e9;
-            Some(check_duration_between("end of the last query", ended, earliest, latest))
+            let rule = Rule::of_entries("end of the last query", RATE_KEYS);
+            Some(check_duration_between(rule, ended, earliest, latest))
         };
         let duration = || {
             let (took, (earliest, latest)) = (self.duration_ns()?, ends()?);
-            Some(check_duration_between("duration of the run", took, earliest, latest))
+            Some(check_duration_between(run_duration_rule(), took, earliest, latest))
         };
         let tokens = || {
             let speed = self.figure_value("tokens_per_second_without_loadgen_overhead")?;
@@ -162,7 +171,14 @@ impl LoadgenRun {
             let by_rate = self.figure_value("completed_tokens_per_second")? / completed?.value;
             let share = by_latency / by_rate;
             Some(RuleCheck::new(
-                "tokens per sample by completed tokens/s",
+                Rule::of_entries(
+                    "tokens per sample by completed tokens/s",
+                    [
+                        "result_completed_tokens_per_second",
+                        "result_token_throughput",
+                        "result_mean_latency_ns",
+                    ],
+                ),
                 format_grouped(by_rate),
                 format!("{}, by the token throughput", format_grouped(by_latency)),
                 share >= TOKEN_RATIO_RANGE.0 && share <= TOKEN_RATIO_RANGE.1,
@@ -177,7 +193,8 @@ impl LoadgenRun {
             let rate = self.figure("queries_per_second_without_loadgen_overhead")?;
             let product = rate.value * self.figure_value("latency_mean_ns")? / 1e9;
             let passed = (product - 1.0).abs() <= rounding_tolerance(&[rate]);
-            let rule = "queries/s times the mean latency";
+            let keys = ["result_qps_without_loadgen_overhead", "result_mean_latency_ns"];
+            let rule = Rule::of_entries("queries/s times the mean latency", keys);
             Some(RuleCheck::new(rule, format_grouped(product), "1", passed))
         };
         let duration = || {
@@ -186,7 +203,7 @@ impl LoadgenRun {
             let (took, expected) = (self.duration_ns()?, queries / rate * 1e9);
             let (least, most) =
                 (expected * (1.0 - OWN_CLOCK_TOLERANCE), expected * (1.0 + OWN_CLOCK_TOLERANCE));
-            Some(check_duration_between("duration of the run", took, least, most))
+            Some(check_duration_between(run_duration_rule(), took, least, most))
         };
         let mut relations = vec![rate(), duration()];
         relations.extend(self.estimate_relations());
@@ -200,7 +217,7 @@ impl LoadgenRun {
             let mean = self.figure_value("latency_mean_ns")?;
             let idle = (MAX_IDLE_SHARE * mean).min(MAX_IDLE_NS + mean * MAX_IDLE_SHARE / 5.0);
             let (least, most) = (queries * mean, queries * (mean + idle));
-            Some(check_duration_between("duration of the run", took, least, most))
+            Some(check_duration_between(run_duration_rule(), took, least, most))
         };
         let mut relations = vec![duration()];
         relations.extend(self.estimate_relations());
@@ -212,7 +229,10 @@ impl LoadgenRun {
         let (count, generated) = (detail.query_count?, detail.generated_query_count?);
         let late = detail.overlatency_query_count.unwrap_or(0);
         Some(RuleCheck::new(
-            "queries of the result",
+            Rule::of_entries(
+                "queries of the result",
+                ["generated_query_count", "result_query_count", "result_overlatency_query_count"],
+            ),
             format!("{count}, of which {late} above the latency limit"),
             format!("1 to the {generated} generated"),
             count > 0 && count <= generated && late <= count,
@@ -226,7 +246,10 @@ impl LoadgenRun {
         (detail.constraints.min_duration? && required > 0).then_some(())?;
         let least = to_f64(required) * 1e6;
         let took = self.duration_ns()?;
-        let rule = "duration for min_duration_met";
+        let rule = Rule::of_entries(
+            "duration for min_duration_met",
+            ["result_min_duration_met", "effective_min_duration_ms", "power_begin", "power_end"],
+        );
         Some(check_duration_between(rule, took, least, f64::INFINITY))
     }
 
@@ -249,7 +272,7 @@ impl LoadgenRun {
                 format!("{low}, {high}")
             },
         );
-        let rule = format!("{} percentiles", latency_label(kind));
+        let rule = statistics_rule(format!("{} percentiles", latency_label(kind)), kind);
         Some(RuleCheck::new(rule, measured, "in order", wrong.is_none()))
     }
 
@@ -278,7 +301,7 @@ impl LoadgenRun {
         }
         let mean = self.figure_value(&format!("{kind}_mean_ns"))?;
         Some(RuleCheck::new(
-            format!("mean {}", latency_label(kind)),
+            statistics_rule(format!("mean {}", latency_label(kind)), kind),
             format_figure(mean, "ns"),
             format!(
                 "{} to {}, by the percentiles",
@@ -310,7 +333,7 @@ fn collapse_passed_checks(
     notable
 }
 
-fn check_duration_between(rule: &str, measured: f64, least: f64, most: f64) -> RuleCheck {
+fn check_duration_between(rule: Rule, measured: f64, least: f64, most: f64) -> RuleCheck {
     let slack = CLOCK_TOLERANCE_NS + measured * ROUNDING_TOLERANCE;
     let passed = measured >= least - slack && measured <= most + slack;
     let required = if most.is_infinite() {
@@ -328,6 +351,20 @@ fn check_duration_between(rule: &str, measured: f64, least: f64, most: f64) -> R
 fn rounding_tolerance(figures: &[&Figure]) -> f64 {
     let digits = figures.iter().map(|figure| figure.half_digit / figure.value.abs());
     ROUNDING_TOLERANCE + digits.sum::<f64>()
+}
+
+/// The entries that state the rate of Server's queries.
+const RATE_KEYS: [&str; 3] =
+    ["result_completed_samples_per_sec", "result_scheduled_samples_per_sec", "result_query_count"];
+
+fn run_duration_rule() -> Rule {
+    let keys = ["power_begin", "power_end", "result_max_latency_ns"];
+    Rule::of_entries("duration of the run", keys)
+}
+
+/// Returns a rule about all statistics of a latency.
+fn statistics_rule(name: String, kind: &str) -> Rule {
+    Rule::stated_in(name, StatingLines::Figures(format!("{kind}_")))
 }
 
 fn latency_label(kind: &str) -> &'static str {

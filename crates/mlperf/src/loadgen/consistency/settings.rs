@@ -1,7 +1,7 @@
 //! The amounts of a performance run against the settings that bound them.
 
 use super::{LoadgenRun, MAX_POISSON_DEVIATIONS, MAX_TARGET_DEVIATION};
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck};
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 impl LoadgenRun {
@@ -20,7 +20,10 @@ impl LoadgenRun {
                 None => format!("at least min_query_count {least}"),
             };
             let passed = count >= least && most.is_none_or(|most| count <= most);
-            let rule = "queries of the result, by its settings";
+            let rule = Rule::of_entries(
+                "queries of the result, by its settings",
+                ["effective_min_query_count", "effective_max_query_count", "result_query_count"],
+            );
             Some(RuleCheck::new(rule, count.to_string(), required, passed))
         };
         let samples = || {
@@ -28,7 +31,10 @@ impl LoadgenRun {
             let each = detail?.generated_samples_per_query?;
             let count = detail?.query_count?.saturating_mul(each);
             let required = format!("at least min_sample_count {least}");
-            let rule = "samples of the result, by its settings";
+            let rule = Rule::of_entries(
+                "samples of the result, by its settings",
+                ["effective_min_sample_count", "result_query_count", "generated_samples_per_query"],
+            );
             Some(RuleCheck::new(rule, count.to_string(), required, count >= least))
         };
         vec![queries(), samples()]
@@ -41,7 +47,10 @@ impl LoadgenRun {
         let queries = to_f64(self.detail.as_ref()?.query_count.filter(|count| *count > 0)?);
         let allowed = MAX_TARGET_DEVIATION.max(MAX_POISSON_DEVIATIONS / queries.sqrt());
         Some(RuleCheck::new(
-            "scheduled samples/s",
+            Rule::of_entries(
+                "scheduled samples/s",
+                ["result_scheduled_samples_per_sec", "effective_target_qps"],
+            ),
             format_figure(scheduled.value, &scheduled.unit),
             format!(
                 "within {} % of target_qps {}",

@@ -2,8 +2,10 @@
 //! the same values, so that they agree in all 2,641 detail logs of v4.1.
 
 use super::{LoadgenRun, MAX_TARGET_DEVIATION, ROUNDING_TOLERANCE, TestScenario};
-use crate::check::RuleCheck;
-use crate::loadgen::{EarlyStopping, EarlyStoppingBlock, MULTI_STREAM_SAMPLES};
+use crate::check::{Rule, RuleCheck, StatingLines};
+use crate::loadgen::{
+    EARLY_STOPPING_KEYS, EarlyStopping, EarlyStoppingBlock, MULTI_STREAM_SAMPLES,
+};
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
 impl LoadgenRun {
@@ -23,7 +25,7 @@ impl LoadgenRun {
         let required = detail.parameters.performance_sample_count?.min(detail.library_samples?);
         let loaded = detail.loaded_samples?;
         Some(RuleCheck::new(
-            "samples of loaded_qsl_set",
+            loaded_samples_rule(),
             format_grouped(to_f64(loaded)),
             format!("at least {}, by performance_sample_count", format_grouped(to_f64(required))),
             loaded >= required,
@@ -42,7 +44,11 @@ impl LoadgenRun {
         let logged = self.detail.as_ref().and_then(|detail| detail.generated_samples_per_query);
         let other = [Some(set), logged].into_iter().flatten().find(|count| *count != required);
         let measured = other.unwrap_or(required).to_string();
-        Some(RuleCheck::new("samples per query", measured, required.to_string(), other.is_none()))
+        let rule = Rule::of_entries(
+            "samples per query",
+            ["effective_samples_per_query", "generated_samples_per_query"],
+        );
+        Some(RuleCheck::new(rule, measured, required.to_string(), other.is_none()))
     }
 
     /// Checks the time that the generated queries take against their number and target rate. Server draws the times
@@ -60,7 +66,10 @@ impl LoadgenRun {
             _ => ROUNDING_TOLERANCE + target * 1e-9,
         };
         Some(RuleCheck::new(
-            "generated_query_duration",
+            Rule::of_entries(
+                "generated_query_duration",
+                ["generated_query_count", "generated_query_duration", "effective_target_qps"],
+            ),
             format_figure(scheduled, "ns"),
             format!("{}, by target_qps", format_figure(expected, "ns")),
             (scheduled / expected - 1.0).abs() <= share,
@@ -77,7 +86,14 @@ impl LoadgenRun {
         let allowed = 1.0 - settings.target_latency_percentile?;
         let most = to_f64(count) * (allowed + ROUNDING_TOLERANCE);
         Some(RuleCheck::new(
-            "queries above the latency limit",
+            Rule::of_entries(
+                "queries above the latency limit",
+                [
+                    "result_query_count",
+                    "result_overlatency_query_count",
+                    "effective_target_latency_percentile",
+                ],
+            ),
             format!("{late} of {count}"),
             format!(
                 "at most {}, as LoadGen states that it is met",
@@ -102,6 +118,18 @@ impl LoadgenRun {
             |(name, block)| format!("{name}: {}", block.text),
         );
         let required = "a success, as LoadGen states that it is met";
-        Some(RuleCheck::new("early stopping's text", measured, required, failed.is_none()))
+        let rule = Rule::stated_in("early stopping's text", early_stopping_entries());
+        Some(RuleCheck::new(rule, measured, required, failed.is_none()))
     }
+}
+
+/// A rule about the samples that were loaded.
+pub(super) fn loaded_samples_rule() -> Rule {
+    let keys = ["loaded_qsl_set", "effective_performance_sample_count", "qsl_reported_total_count"];
+    Rule::of_entries("samples of loaded_qsl_set", keys)
+}
+
+/// What a log states of early stopping.
+pub(super) fn early_stopping_entries() -> StatingLines {
+    StatingLines::Entries(EARLY_STOPPING_KEYS.map(Into::into).into())
 }

@@ -2,7 +2,8 @@
 
 use rstest::rstest;
 
-use crate::loadgen::{LoadgenRun, detail};
+use crate::check::RuleCheck;
+use crate::loadgen::{DETAIL_FILE, LoadgenRun, detail};
 
 macro_rules! log {
     ($name:literal) => {
@@ -42,9 +43,22 @@ fn edited(log: &str, key: &str, factor: f64) -> String {
 }
 
 fn violated(log: &str) -> Vec<String> {
-    let checks = run(log).check_consistency().into_iter();
-    let failed = checks.filter(|check| !check.passed);
-    failed.map(|check| check.rule).collect()
+    violated_rules(log, run(log).check_consistency())
+}
+
+/// Returns the names of violated rules, each of which finds the lines of the log that state it. Every entry has the
+/// process's id.
+fn violated_rules(log: &str, checks: Vec<RuleCheck>) -> Vec<String> {
+    let violated: Vec<RuleCheck> = checks.into_iter().filter(|check| !check.passed).collect();
+    for check in violated.iter().filter(|check| check.rule != "pid of the detail log") {
+        let mut numbered = (1..).zip(log.lines());
+        let is_found = numbered.any(|(number, line)| {
+            let mut stated_in = check.stated_in.iter();
+            stated_in.any(|lines| lines.is_match(DETAIL_FILE, number, line))
+        });
+        assert!(is_found, "{check:?}");
+    }
+    violated.into_iter().map(|check| check.rule).collect()
 }
 
 #[test]
@@ -209,9 +223,7 @@ fn replaced(log: &str, from: &str, to: &str) -> String {
 }
 
 fn broken_logs(log: &str) -> Vec<String> {
-    let checks = run(log).check_detail_log().into_iter();
-    let failed = checks.filter(|check| !check.passed);
-    failed.map(|check| check.rule).collect()
+    violated_rules(log, run(log).check_detail_log())
 }
 
 #[test]

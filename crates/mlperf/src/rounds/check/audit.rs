@@ -1,7 +1,7 @@
 //! The settings of an audit's run, which its `audit.config` sets and a submitted run does not have.
 
 use super::format_count;
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck};
 use crate::loadgen::{Parameters, RunSettings, TestMode};
 use crate::rounds::{ComplianceTest, SampleSelection};
 
@@ -11,13 +11,14 @@ pub fn check_audit(test: &ComplianceTest, run: &RunSettings) -> Vec<RuleCheck> {
     if let Some(mode) = run.mode {
         let required = TestMode::Performance.to_string();
         let passed = mode == TestMode::Performance;
-        checks.push(RuleCheck::new("mode", mode.to_string(), required, passed));
+        let rule = Rule::of_entries("mode", ["effective_test_mode"]);
+        checks.push(RuleCheck::new(rule, mode.to_string(), required, passed));
     }
     checks.extend(check_issue_settings(test.issue, &run.settings));
     let required = test.samples_logged.unwrap_or(0);
     checks.extend(run.settings.accuracy_log_sampling_target.map(|logged| {
         let passed = logged == required;
-        let rule = "accuracy_log_sampling_target";
+        let rule = sampling_rule();
         RuleCheck::new(rule, format_count(logged), format_count(required), passed)
     }));
     checks
@@ -29,16 +30,29 @@ pub fn check_no_audit_settings(settings: &Parameters) -> Vec<RuleCheck> {
     let mut checks = check_issue_settings(None, settings);
     let logged = settings.accuracy_log_sampling_target;
     checks.extend(logged.filter(|logged| *logged > 0).map(|logged| {
-        let rule = "accuracy_log_sampling_target";
+        let rule = sampling_rule();
         RuleCheck::warning(rule, format_count(logged), "0, except in an audit")
     }));
     checks
 }
 
+fn sampling_rule() -> Rule {
+    let key = "effective_accuracy_log_sampling_target";
+    Rule::of_entries("accuracy_log_sampling_target", [key])
+}
+
 fn check_issue_settings(issue: Option<SampleSelection>, settings: &Parameters) -> Vec<RuleCheck> {
     let settings = [
-        ("performance_issue_same", settings.performance_issue_same, SampleSelection::Same),
-        ("performance_issue_unique", settings.performance_issue_unique, SampleSelection::Unique),
+        (
+            Rule::of_entries("performance_issue_same", ["effective_performance_issue_same"]),
+            settings.performance_issue_same,
+            SampleSelection::Same,
+        ),
+        (
+            Rule::of_entries("performance_issue_unique", ["effective_performance_issue_unique"]),
+            settings.performance_issue_unique,
+            SampleSelection::Unique,
+        ),
     ];
     let checks = settings.into_iter().filter_map(|(rule, value, setting)| {
         let (value, required) = (value?, issue == Some(setting));

@@ -1,7 +1,7 @@
 //! The version of `LoadGen` against the round: a round's seeds are drawn after the `LoadGen` of the rounds
 //! before, so that a newer one with them chose its seeds itself.
 
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck};
 use crate::loadgen::RunSettings;
 use crate::rounds::InferenceRules;
 
@@ -16,7 +16,7 @@ pub(super) fn check_loadgen_version(
     let logged = run.loadgen_version.as_deref()?.split_whitespace().next()?;
     let version = parse_version(logged)?;
     let round = parse_version(rules.round.trim_start_matches(['v', 'V']))?;
-    let rule = "LoadGen's version";
+    let rule = Rule::of_entries("LoadGen's version", ["loadgen_version"]);
     if version > round {
         let (major, minor) = round;
         let required = format!("{major}.{minor} or older, with the seeds of {}", rules.round);

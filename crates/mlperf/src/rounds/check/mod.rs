@@ -10,7 +10,7 @@ mod loadgen_version;
 mod performance;
 
 use super::InferenceRules;
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck, RuleCheckKind};
 use crate::loadgen::{RunSettings, TestScenario};
 pub use audit::{check_audit, check_no_audit_settings};
 use retrial_readings::Limit;
@@ -59,7 +59,8 @@ impl InferenceRules {
         // v6.x logs the size of the accuracy set; before, the library was that set.
         let logged = run_settings.settings.accuracy_sample_count;
         let measured = logged.or(run_settings.library_samples)?;
-        let rule = "accuracy sample count";
+        let keys = ["effective_accuracy_sample_count", "qsl_reported_total_count"];
+        let rule = Rule::of_entries("accuracy sample count", keys);
         Some(RuleCheck::new(
             rule,
             format_count(measured),
@@ -83,9 +84,11 @@ fn check_within_limit(name: &str, found: Option<&(f64, String)>, limit: &Limit) 
     let unit = found.map_or("", |(_, unit)| unit.as_str());
     let required = limit.describe(|bound| format_figure(bound, unit));
     let Some((value, unit)) = found else {
-        return RuleCheck::new(name, "no such figure", required, false);
+        let check = RuleCheck::violation(name, "no such figure", required);
+        return RuleCheck { kind: RuleCheckKind::NoFigure, ..check };
     };
-    RuleCheck::new(name, format_figure(*value, unit), required, limit.allows(*value))
+    let rule = Rule::of_figure(name, name);
+    RuleCheck::new(rule, format_figure(*value, unit), required, limit.allows(*value))
 }
 
 /// Checks that a score is possible: a share is at most 1, a percentage at most 100. Which of them it is shows in its
@@ -99,7 +102,8 @@ fn check_possible_score(
     let most = [1.0, 100.0].into_iter().find(|most| least <= *most)?;
     let (value, unit) = found.filter(|(value, _)| *value > most)?;
     let required = format!("at most {}", format_figure(most, unit));
-    Some(RuleCheck::violation(format!("possible {name}"), format_figure(*value, unit), required))
+    let rule = Rule::of_figure(format!("possible {name}"), name);
+    Some(RuleCheck::violation(rule, format_figure(*value, unit), required))
 }
 
 /// Formats a whole number, exactly.

@@ -1,8 +1,8 @@
 //! The rules of a performance run.
 
 use super::{FigureLookup, format_count, format_milliseconds, format_nanoseconds, loadgen_version};
-use crate::check::RuleCheck;
-use crate::loadgen::{RunSettings, TestScenario};
+use crate::check::{Rule, RuleCheck};
+use crate::loadgen::{EARLY_STOPPING_KEYS, RunSettings, TestScenario, error_rule};
 use crate::rounds::InferenceRules;
 use retrial_readings::number::{format_figure, to_f64};
 
@@ -20,7 +20,8 @@ pub(super) fn check_performance_rules(
     checks.extend(check_equal_issue(rules, run));
     let held = run.settings.performance_sample_count;
     let required = rules.performance_samples;
-    checks.push(check_at_least("performance sample count", held, required, format_count));
+    let rule = Rule::of_entries("performance sample count", ["effective_performance_sample_count"]);
+    checks.push(check_at_least(rule, held, required, format_count));
     checks.extend(check_seeds(rules, run));
     checks.extend(loadgen_version::check_loadgen_version(rules, run));
     checks.extend(check_query_amount(rules, run));
@@ -41,13 +42,15 @@ fn check_scenario(rules: &InferenceRules, run: &RunSettings) -> RuleCheck {
             logged.to_string()
         }
     });
-    RuleCheck::from_logs("scenario", shown, required.word(), passed)
+    let rule = Rule::of_entries("scenario", ["effective_scenario"]);
+    RuleCheck::from_logs(rule, shown, required.word(), passed)
 }
 
 /// Checks the errors that LoadGen counted: a run can be VALID and have some.
 fn check_errors(run: &RunSettings) -> Option<RuleCheck> {
     let errors = run.errors?;
-    let check = RuleCheck::new("LoadGen's errors", format_count(errors), "none", errors == 0);
+    let rule = error_rule("LoadGen's errors");
+    let check = RuleCheck::new(rule, format_count(errors), "none", errors == 0);
     Some(check.into_loadgen_check())
 }
 
@@ -59,21 +62,33 @@ fn check_equal_issue(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCh
         return None;
     }
     let shown = value.map(|value| value.to_string());
-    let rule = "sample_concatenate_permutation";
+    let name = "sample_concatenate_permutation";
+    let rule = Rule::of_entries(name, ["effective_sample_concatenate_permutation"]);
     let passed = value == Some(true);
     Some(RuleCheck::from_logs(rule, shown, "true", passed))
 }
 
 pub(super) fn check_seeds(rules: &InferenceRules, run: &RunSettings) -> [RuleCheck; 3] {
     let (required, settings) = (rules.seeds, &run.settings);
-    let seed = |rule: &str, value: Option<u64>, required: u64| {
+    let seed = |name: &str, key, value: Option<u64>, required: u64| {
+        let rule = Rule::of_entries(name, [key]);
         let shown = value.map(|seed| seed.to_string());
         RuleCheck::from_logs(rule, shown, required.to_string(), value == Some(required))
     };
     [
-        seed("qsl_rng_seed", settings.qsl_rng_seed, required.qsl),
-        seed("sample_index_rng_seed", settings.sample_index_rng_seed, required.sample_index),
-        seed("schedule_rng_seed", settings.schedule_rng_seed, required.schedule),
+        seed("qsl_rng_seed", "effective_qsl_rng_seed", settings.qsl_rng_seed, required.qsl),
+        seed(
+            "sample_index_rng_seed",
+            "effective_sample_index_rng_seed",
+            settings.sample_index_rng_seed,
+            required.sample_index,
+        ),
+        seed(
+            "schedule_rng_seed",
+            "effective_schedule_rng_seed",
+            settings.schedule_rng_seed,
+            required.schedule,
+        ),
     ]
 }
 
@@ -85,17 +100,20 @@ fn check_query_amount(rules: &InferenceRules, run: &RunSettings) -> Vec<RuleChec
         let required = "satisfied";
         let met = run.constraints.early_stopping;
         let shown = met.map(|met| if met { required } else { "not satisfied" }.to_owned());
-        let check = RuleCheck::from_logs("early stopping", shown, required, met == Some(true));
+        let rule = Rule::of_entries("early stopping", EARLY_STOPPING_KEYS);
+        let check = RuleCheck::from_logs(rule, shown, required, met == Some(true));
         return vec![check.into_loadgen_check()];
     }
     let mut checks = Vec::new();
     if let Some(required) = rules.min_queries {
         let logged = settings.min_query_count;
-        checks.push(check_at_least("min_query_count", logged, required, format_count));
+        let rule = Rule::of_entries("min_query_count", ["effective_min_query_count"]);
+        checks.push(check_at_least(rule, logged, required, format_count));
     }
     if let Some(required) = rules.min_samples_per_query {
         let logged = settings.samples_per_query;
-        checks.push(check_at_least("samples per query", logged, required, format_count));
+        let rule = Rule::of_entries("samples per query", ["effective_samples_per_query"]);
+        checks.push(check_at_least(rule, logged, required, format_count));
     }
     checks
 }
@@ -114,7 +132,7 @@ fn check_target_percentile(rules: &InferenceRules, run: &RunSettings) -> Option<
     let value = run.settings.target_latency_percentile;
     let passed = value.is_some_and(|value| value >= required * (1.0 - ROUNDING_TOLERANCE));
     Some(RuleCheck::from_logs(
-        "target percentile",
+        Rule::of_entries("target percentile", ["effective_target_latency_percentile"]),
         value.map(|value| format_figure(value * 100.0, "%")),
         format!("at least {}", format_figure(required * 100.0, "%")),
         passed,
@@ -136,13 +154,13 @@ fn check_query_latency(
     let p99 = figures("latency_p99_ns").map(|(value, _)| value);
     vec![
         RuleCheck::from_logs(
-            "latency target",
+            Rule::of_entries("latency target", ["effective_target_latency_ns"]),
             target.map(|target| format_nanoseconds(to_f64(target))),
             required.clone(),
             target.is_some_and(|target| target <= limit),
         ),
         RuleCheck::from_logs(
-            "latency, 99th percentile",
+            Rule::of_figure("latency, 99th percentile", "latency_p99_ns"),
             p99.map(format_nanoseconds),
             required,
             p99.is_some_and(|p99| p99 <= to_f64(limit)),
@@ -167,7 +185,11 @@ pub(super) fn check_token_latencies(
         // Only a detail log states that they are not.
         if measured.is_some() || run.has_detail {
             let passed = measured == Some(true);
-            checks.push(RuleCheck::from_logs("token latencies", shown, "measured", passed));
+            let rule = Rule::of_entries(
+                "token latencies",
+                ["effective_use_token_latencies", "requested_use_token_latencies"],
+            );
+            checks.push(RuleCheck::from_logs(rule, shown, "measured", passed));
         }
     }
     let limits = [
@@ -175,9 +197,19 @@ pub(super) fn check_token_latencies(
         ("time per output token, 99th percentile", "tpot_p99_ns", rules.latency.tpot_ns),
     ];
     let [ttft, tpot] = [run.settings.ttft_latency_ns, run.settings.tpot_latency_ns];
-    for (rule, target, limit) in [
-        ("time to first token target", ttft, rules.latency.ttft_ns),
-        ("time per output token target", tpot, rules.latency.tpot_ns),
+    for (name, key, target, limit) in [
+        (
+            "time to first token target",
+            "requested_server_ttft_latency",
+            ttft,
+            rules.latency.ttft_ns,
+        ),
+        (
+            "time per output token target",
+            "requested_server_tpot_latency",
+            tpot,
+            rules.latency.tpot_ns,
+        ),
     ] {
         // Early stopping counts the queries above it. Summaries of an endpoint have none.
         let Some((target, limit)) = target.zip(limit) else {
@@ -185,11 +217,13 @@ pub(super) fn check_token_latencies(
         };
         let [measured, most] = [target, limit].map(|value| format_nanoseconds(to_f64(value)));
         let required = format!("at most {most}");
+        let rule = Rule::of_entries(name, [key]);
         checks.push(RuleCheck::new(rule, measured, required, target <= limit));
     }
-    for (rule, name, limit) in limits {
+    for (rule, figure, limit) in limits {
         let Some(limit) = limit else { continue };
-        let value = figures(name).map(|(value, _)| value);
+        let value = figures(figure).map(|(value, _)| value);
+        let rule = Rule::of_figure(rule, figure);
         let required = format!("below {}", format_nanoseconds(to_f64(limit)));
         let passed = value.is_some_and(|value| value < to_f64(limit));
         checks.push(RuleCheck::from_logs(rule, value.map(format_nanoseconds), required, passed));
@@ -199,11 +233,12 @@ pub(super) fn check_token_latencies(
 
 pub(super) fn check_min_duration(rules: &InferenceRules, run: &RunSettings) -> Option<RuleCheck> {
     let (value, required) = (run.settings.min_duration_ms, rules.min_duration_ms?);
-    Some(check_at_least("min_duration", value, required, format_milliseconds))
+    let rule = Rule::of_entries("min_duration", ["effective_min_duration_ms"]);
+    Some(check_at_least(rule, value, required, format_milliseconds))
 }
 
 fn check_at_least(
-    rule: &str,
+    rule: Rule,
     value: Option<u64>,
     required: u64,
     show: fn(u64) -> String,

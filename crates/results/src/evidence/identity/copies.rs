@@ -9,6 +9,7 @@ use crate::evidence::result_path::trial_number;
 use crate::verdict::{
     Evidence, FigureLocation, LogIdentity, RuleCheck, StepOutcome, TrialEvidence, TrialLog,
 };
+use retrial_mlperf::check::Rule;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_plan::Plan;
 use retrial_recipe::model::Mode;
@@ -182,6 +183,8 @@ pub(crate) fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<
     let mut trials = evidence.trials.iter();
     let measured = trials.find_map(|trial| find_copy(trial, other.trials.iter()))?;
     let required = "a run of its own for each measurement";
+    // Two logs of one run begin at the same time.
+    let rule = Rule::of_entries("logs", ["test_datetime"]);
     let modes = [evidence.plan.mode, other.plan.mode];
     let is_other_scenario = modes[0] == modes[1]
         && evidence.plan.scenario != other.plan.scenario
@@ -189,9 +192,9 @@ pub(crate) fn check_shared_log(evidence: &Evidence, other: &Evidence) -> Option<
         && !is_inferred(other);
     let is_test = modes[0] != modes[1] && modes.contains(&Mode::Compliance);
     Some(if is_other_scenario || is_test {
-        RuleCheck::violation("logs", measured, required)
+        RuleCheck::violation(rule, measured, required)
     } else {
-        RuleCheck::warning("logs", measured, required)
+        RuleCheck::warning(rule, measured, required)
     })
 }
 

@@ -145,7 +145,7 @@ fn read_result(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvide
     let logs = read_logs(result, &rules, &mut evidence.checks);
     evidence.checks.extend(check_against_path(&rules, &logs));
     let scaling = system::read_scaling_factor(result).unwrap_or_else(|check| {
-        evidence.checks.push(check);
+        evidence.checks.push(*check);
         None
     });
     let checked = training::check_result(&rules, &logs, scaling);

@@ -33,7 +33,7 @@ pub(super) fn read_system(result: &TrainingResult, division: Option<Division>) -
     let object = match read_system_description(&result.root, &file) {
         Ok(object) => object,
         Err(check) => {
-            return TrainingSystem { division: requested, checks: vec![check] };
+            return TrainingSystem { division: requested, checks: vec![*check] };
         }
     };
     let mut checks = submission::check_training_system(&object, &result.submitter);
@@ -50,9 +50,10 @@ pub(super) fn read_system(result: &TrainingResult, division: Option<Division>) -
 ///
 /// # Errors
 /// The rule that it violates: where it cannot be read as one.
-pub(super) fn read_scaling_factor(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
-    let failed =
-        |reason: String| RuleCheck::violation(SCALING_FILE, reason, "{\"scaling_factor\": N}");
+pub(super) fn read_scaling_factor(result: &TrainingResult) -> Result<Option<f64>, Box<RuleCheck>> {
+    let failed = |reason: String| {
+        Box::new(RuleCheck::violation(SCALING_FILE, reason, "{\"scaling_factor\": N}"))
+    };
     let file = result.relative_path().join(SCALING_FILE);
     let text = match open::read_text_beneath(&result.root, &file, MAX_FILE_BYTES) {
         Ok(text) => text,

@@ -197,7 +197,9 @@ pub(crate) fn check_required_tests(
     required
         .map(|(name, _)| {
             let Some(test) = tests.iter().find(|test| test.name == *name) else {
-                return RuleCheck::missing_requirement(name, "this benchmark requires it");
+                let missing = RuleCheck::missing_requirement(name, "this benchmark requires it");
+                let folder = place.paths().compliance(place.submitter.layout);
+                return RuleCheck { path: Some(format!("{folder}/{name}")), ..missing };
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
             let invalid = test.evidence.trials.iter().find_map(|trial| match &trial.validity {

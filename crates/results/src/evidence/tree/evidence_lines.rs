@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use itertools::Itertools as _;
 
-use crate::verdict::{ResultVerdict, RuleCheck};
-use retrial_mlperf::check::EvidenceLine;
-use retrial_mlperf::rule_lines::RuleLines;
+use crate::verdict::{Outcome, ResultVerdict};
+use retrial_mlperf::check::{EvidenceLine, StatingLines};
 use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 use retrial_readings::decode::Utf8Blocks;
 use retrial_readings::lines::LineSplitter;
@@ -21,26 +20,33 @@ const MAX_CHARS_OF_LINE: usize = 160;
 /// The longest line that is looked at whole.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Adds to each notable rule of a result the lines that state it. Files are read beneath the tree's root, each once.
+/// Adds the lines that state each notable rule of a result, and its figure where that differs from the published one.
+/// Files are read beneath the tree's root, each once.
 pub(super) fn add_evidence_lines(root: &Path, result: &mut ResultVerdict) {
     let folder = PathBuf::from(&result.path);
     let mut folders = vec![folder.clone()];
     if result.mode == Mode::Compliance {
         folders.push(folder.join(PERFORMANCE_RUN));
     }
-    let mut notable: Vec<&mut RuleCheck> =
-        result.rules.iter_mut().filter(|rule| rule.is_notable()).collect();
-    let names: Vec<String> = notable.iter().map(|rule| rule.rule.clone()).collect();
-    let sought: Vec<Vec<RuleLines<'_>>> =
-        names.iter().map(|rule| RuleLines::of_rule(rule)).collect();
-    let files = sought.iter().flatten().map(|lines| lines.file).unique().sorted();
-    for (file, folder) in files.cartesian_product(&folders) {
+    let differs = result.outcome == Outcome::NotReproduced;
+    let deciding = result.deciding_figure().filter(|_| differs).map(|(name, _)| name.to_owned());
+    let notable = result.rules.iter_mut().filter(|rule| rule.is_notable());
+    let mut sought: Vec<(Vec<StatingLines>, &mut Vec<EvidenceLine>)> =
+        notable.map(|rule| (std::mem::take(&mut rule.stated_in), &mut rule.lines)).collect();
+    if let Some(figure) = deciding {
+        sought.push((vec![StatingLines::Figure(figure)], &mut result.lines));
+    }
+    let all = sought.iter().flat_map(|(stated_in, _)| stated_in);
+    let files: Vec<&str> = all.flat_map(StatingLines::files).copied().unique().sorted().collect();
+    for (file, folder) in files.into_iter().cartesian_product(&folders) {
         let path = folder.join(file);
         for_each_numbered_line(root, &path, |number, text| {
-            for (rule, sought) in notable.iter_mut().zip(&sought) {
-                let is_match = |lines: &RuleLines<'_>| lines.file == file && lines.is_match(text);
-                if rule.lines.len() < MAX_LINES_OF_RULE && sought.iter().any(is_match) {
-                    rule.lines.push(EvidenceLine {
+            for (stated_in, found) in &mut sought {
+                let is_match = |lines: &StatingLines| {
+                    lines.files().contains(&file) && lines.is_match(file, number, text)
+                };
+                if found.len() < MAX_LINES_OF_RULE && stated_in.iter().any(is_match) {
+                    found.push(EvidenceLine {
                         file: path.display().to_string(),
                         line: number,
                         text: truncate_to_chars(text.trim(), MAX_CHARS_OF_LINE),

@@ -100,10 +100,10 @@ pub(crate) fn read_object(
 pub(crate) fn read_system_description(
     root: &Path,
     file: &Path,
-) -> Result<Map<String, Value>, RuleCheck> {
+) -> Result<Map<String, Value>, Box<RuleCheck>> {
     let required = "a description of the system";
     let failed = |error: DescriptionError| {
-        RuleCheck::violation(file.display().to_string(), error.to_string(), required)
+        Box::new(RuleCheck::violation(file.display().to_string(), error.to_string(), required))
     };
     read_object(root, file).map_err(failed)
 }

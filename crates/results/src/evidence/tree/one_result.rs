@@ -6,6 +6,7 @@ use itertools::{Itertools as _, join};
 
 use crate::evidence::identity::copies::check_shared_log;
 use crate::verdict::{Evidence, RuleCheck, number};
+use retrial_mlperf::check::Rule;
 use retrial_mlperf::loadgen::{Parameters, RunSettings};
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_mlperf::submission_layout::is_test;
@@ -20,6 +21,9 @@ const MAX_TOKEN_DIFFERENCE: f64 = 0.025;
 const MAX_SCENARIO_DIFFERENCE: f64 = 0.02;
 /// The logs of a published result were begun within 24 days.
 const MAX_DAYS_APART: i64 = 60;
+
+const SEED_KEYS: [&str; 3] =
+    ["effective_qsl_rng_seed", "effective_sample_index_rng_seed", "effective_schedule_rng_seed"];
 
 /// Returns warnings of differences between the logs of a result: none violates a rule by itself. Where the
 /// round measures accuracy with samples of its own, their number means nothing.
@@ -38,7 +42,7 @@ pub(crate) fn find_differences(
     let is_run = |(name, _): &&(&str, &RunSettings)| !is_test(name);
     let runs: Vec<(&str, &RunSettings)> = named.iter().filter(is_run).copied().collect();
     let different_in = |logs: &[(&str, &RunSettings)],
-                        rule: &str,
+                        rule: Rule,
                         property: &dyn Fn(&RunSettings) -> Option<String>| {
         let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (name, log) in logs {
@@ -52,7 +56,7 @@ pub(crate) fn find_differences(
         let measured = join(values.iter().map(describe), " and ");
         (values.len() > 1).then(|| RuleCheck::warning(rule, measured, required))
     };
-    let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
+    let different = |rule: Rule, property: &dyn Fn(&RunSettings) -> Option<String>| {
         different_in(&named, rule, property)
     };
     let seeds = |log: &RunSettings| {
@@ -67,14 +71,21 @@ pub(crate) fn find_differences(
         version.map(str::to_owned)
     };
     let checks = [
-        different("LoadGen's version", &version),
-        different("SUT name", &|log| log.sut_name.clone()),
-        different("samples of the data set", &|log| {
-            let count = log.library_samples.filter(|_| !has_own)?;
-            Some(count.to_string())
-        }),
-        different_in(&runs, "seeds", &seeds),
-        different_in(&runs, "performance sample count", &held),
+        different(Rule::of_entries("LoadGen's version", ["loadgen_version"]), &version),
+        different("SUT name".into(), &|log| log.sut_name.clone()),
+        different(
+            Rule::of_entries("samples of the data set", ["qsl_reported_total_count"]),
+            &|log| {
+                let count = log.library_samples.filter(|_| !has_own)?;
+                Some(count.to_string())
+            },
+        ),
+        different_in(&runs, Rule::of_entries("seeds", SEED_KEYS), &seeds),
+        different_in(
+            &runs,
+            Rule::of_entries("performance sample count", ["effective_performance_sample_count"]),
+            &held,
+        ),
         check_dates(&named),
     ];
     checks.into_iter().flatten().collect()
@@ -90,7 +101,13 @@ pub(crate) fn check_tokens(
     let by_rate = tokens_by_rate(performance)?;
     let accuracy_trial = accuracy.trials.first();
     let answered = accuracy_trial?.figure(TOKENS_PER_SAMPLE)?.value;
-    let rule = "tokens per sample, by tokens/s and samples/s";
+    let keys = [
+        "result_tokens_per_second",
+        "result_samples_per_second",
+        "result_completed_tokens_per_second",
+        "result_completed_samples_per_sec",
+    ];
+    let rule = Rule::of_entries("tokens per sample, by tokens/s and samples/s", keys);
     let measured = number::format_grouped(by_rate);
     let required = format!(
         "within {} of the accuracy run's {}",
@@ -145,7 +162,7 @@ fn check_dates(logs: &[(&str, &RunSettings)]) -> Option<RuleCheck> {
         let date = |time: jiff::Timestamp| time.strftime("%F").to_string();
         let ends = [first, last].map(|(time, name)| format!("{} ({name})", date(time)));
         RuleCheck::warning(
-            "dates of its logs",
+            Rule::of_entries("dates of its logs", ["test_datetime"]),
             format!("from {}", ends.join(" to ")),
             format!("within {MAX_DAYS_APART} days"),
         )
@@ -161,8 +178,7 @@ pub(crate) fn check_copied_scenarios(results: &mut [Evidence]) {
         let copied = others
             .find_map(|other| check_shared_log(result, other).filter(|check| !check.passed))
             .filter(|_| result.plan.mode == Mode::Performance);
-        let warning =
-            copied.map(|check| RuleCheck::warning(check.rule, check.measured, check.required));
+        let warning = copied.map(|check| RuleCheck { passed: true, warning: true, ..check });
         result.checks.extend(warning);
     }
 }

@@ -155,7 +155,7 @@ impl ScenarioFolder {
         (evidence, run)
     }
 
-    fn paths(&self) -> ScenarioPaths<'_> {
+    pub(super) fn paths(&self) -> ScenarioPaths<'_> {
         let submitter = self.submitter.paths();
         submitter.scenario(&self.system, &self.benchmark, &self.folder)
     }

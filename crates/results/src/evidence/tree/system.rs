@@ -40,7 +40,7 @@ pub(crate) fn read_system(benchmark: &SubmittedBenchmark) -> InferenceSystem {
     let object = match read_system_description(&submitter.root, &file) {
         Ok(object) => object,
         Err(check) => {
-            return InferenceSystem { checks: vec![check], ..InferenceSystem::default() };
+            return InferenceSystem { checks: vec![*check], ..InferenceSystem::default() };
         }
     };
     let mut system = InferenceSystem::default();

@@ -18,6 +18,7 @@ use super::telemetry::StepTelemetry;
 use super::trials::add_warmup;
 use super::{accuracy, compliance, markers, script};
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_name};
+use retrial_mlperf::check::RuleCheckKind;
 use retrial_mlperf::loadgen::LoadgenRun;
 use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 use retrial_plan::Plan;
@@ -264,7 +265,7 @@ impl<'a> TrialFiles<'a> {
             Err(error) if self.layout == Layout::Tree => {
                 let required = "what the benchmark's accuracy script prints";
                 let check = RuleCheck::violation(ACCURACY_FILE, error.to_string(), required);
-                evidence.checks.push(check);
+                evidence.checks.push(RuleCheck { kind: RuleCheckKind::File, ..check });
             }
             Err(error) => {
                 trial.missing.insert(ACCURACY_FILE.to_owned(), error.to_string());

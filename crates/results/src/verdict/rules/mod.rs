@@ -12,7 +12,8 @@ use super::{
     number,
 };
 use causes::ViolationCauses;
-use retrial_mlperf::check::RuleCheckKind;
+use retrial_mlperf::check::{Rule, RuleCheckKind};
+use retrial_mlperf::loadgen::{error_rule, validity_rule};
 use retrial_readings::nearest::join_first_names;
 use retrial_recipe::model::{Limit, Mode};
 
@@ -119,21 +120,22 @@ struct TrialRules<'a> {
 }
 
 impl TrialRules<'_> {
-    fn add_passed(&mut self, rule: &str, measured: impl Into<String>, required: &str) {
+    fn add_passed(&mut self, rule: impl Into<Rule>, measured: impl Into<String>, required: &str) {
         self.add_check(RuleCheck::new(rule, measured, required, true));
     }
 
     /// Adds a violated rule, and why the result is invalid by it.
     fn add_violation(
         &mut self,
-        rule: &str,
+        rule: impl Into<Rule>,
         measured: impl Into<String>,
         required: &str,
         why: &str,
     ) {
+        let check = RuleCheck::violation(rule, measured, required);
         self.checked.invalid.push(format!("{}{why}", self.prefix));
-        self.checked.causes.add(rule, why);
-        self.add_check(RuleCheck::violation(rule, measured, required));
+        self.checked.causes.add(&check.rule, why);
+        self.add_check(check);
     }
 
     /// Adds a figure that was not found; the cause may be its table's.
@@ -187,9 +189,9 @@ impl TrialRules<'_> {
 
     fn check_validity(&mut self) {
         let (who, rule) = if self.evidence.plan.loadgen {
-            ("LoadGen", "LoadGen's result")
+            ("LoadGen", validity_rule())
         } else {
-            ("the benchmark", "the benchmark's result")
+            ("the benchmark", "the benchmark's result".into())
         };
         match &self.trial.validity {
             StatedValidity::Valid if self.lacks_stated_result() => {
@@ -202,7 +204,7 @@ impl TrialRules<'_> {
                     self.add_violation(rule, "INVALID", "VALID", &format!("{who} says INVALID"));
                 } else if self.lacks_stated_result() {
                     self.add_violation(
-                        "LoadGen's logs",
+                        error_rule("LoadGen's logs"),
                         reason_text.as_str(),
                         "no errors",
                         &reason_text,
@@ -272,13 +274,14 @@ impl TrialRules<'_> {
             let measured = "did not converge: the slowest, which is dropped";
             self.add_passed(name, measured, "one such run at most");
         } else {
+            let rule = Rule::of_figure(name, name);
             match text {
                 Some(text) if self.has_not_converged() => {
-                    self.add_violation(name, text, required, "the run did not converge");
+                    self.add_violation(rule, text, required, "the run did not converge");
                 }
                 Some(text) => {
                     let why = format!("{name} is {text}, which cannot be compared");
-                    self.add_violation(name, text, required, &why);
+                    self.add_violation(rule, text, required, &why);
                 }
                 None => {
                     let why = format!("{name} is missing{}", describe_missing(self.trial, name));
@@ -338,7 +341,7 @@ impl TrialRules<'_> {
             if let Some((name, repeated)) = repeated {
                 let required = "a choice in the recipe: `take:` last, first, min, max, mean or sum";
                 // By the figure's name alone it would be its limit.
-                let rule = format!("values of {name}");
+                let rule = Rule::of_figure(format!("values of {name}"), name);
                 self.add_check(RuleCheck::warning(rule, repeated.to_string(), required));
             }
         }
@@ -363,12 +366,12 @@ impl TrialRules<'_> {
         let may_be_negative = limit.min.is_some_and(|min| min < 0.0);
         if figure.value < 0.0 && figure.is_rate_or_time() && !may_be_negative {
             let why = format!("{name} is {text}, and no rate or time is below zero");
-            self.add_violation(name, text, &required, &why);
+            self.add_violation(Rule::of_figure(name, name), text, &required, &why);
         } else if limit.allows(figure.value) {
             self.add_passed(name, text, &required);
         } else {
             let why = format!("{name} is {text}; required {required}");
-            self.add_violation(name, text, &required, &why);
+            self.add_violation(Rule::of_figure(name, name), text, &required, &why);
         }
     }
 }
