@@ -316,6 +316,12 @@ fn mcp_page_output_is_reproduced() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn serving_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/serving.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn services_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/services.md");
 }
@@ -494,6 +500,7 @@ fn every_page_is_run() {
         "run-options.md",
         "runs.md",
         "services.md",
+        "serving.md",
         "telemetry.md",
         "templates.md",
         "training-benchmarks.md",

@@ -10,6 +10,7 @@ mod numbers;
 mod own_figures;
 mod planted;
 mod recipe;
+mod serving;
 mod training;
 mod training_benchmarks;
 mod tree;

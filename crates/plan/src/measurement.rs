@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_recipe::model::{
-    Expectation, FigureSource, Limit, Mode, OrderedMap, ReferenceFigures, RequiredValue, Trials,
+    Expectation, FigureSource, Limit, LoadClient, Mode, OrderedMap, ReferenceFigures,
+    RequiredValue, Trials,
 };
 
 /// One scenario in one mode.
@@ -31,6 +32,9 @@ pub struct MeasurementPlan {
     pub gpu_memory: Option<u64>,
     /// The target rate of the published result, queries per second.
     pub target_qps: Option<f64>,
+    /// The client that loads a server; `output_tokens` is rendered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<LoadClient>,
     /// Figures that are not `LoadGen`'s; `file` is rendered.
     pub figures: OrderedMap<FigureSource>,
     /// The published figures, by the figure's name.
@@ -61,6 +65,7 @@ impl MeasurementPlan {
             warmup: 0,
             gpu_memory: None,
             target_qps: None,
+            client: None,
             figures: Vec::new(),
             expect: Vec::new(),
             references: None,

@@ -9,6 +9,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod checks;
+mod client_figures;
 pub mod expression;
 mod formats;
 mod image_settings;

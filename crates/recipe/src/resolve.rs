@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::TemplateSource;
 use super::checks::CheckContext;
+use super::client_figures::declare_client_figures;
 use super::inherited_figures::check_inherited_figures;
 use super::language::RecipeLanguage;
 use super::load::load_merged;
@@ -174,7 +175,8 @@ impl VariantResolution {
         let chosen = variants::apply_variants(merged, choice, problems);
         let chosen = variants::apply_smoke_test(chosen, smoke_test, problems);
         let chosen = settings::apply_settings(chosen, settings, problems);
-        let settled = settle_tree(chosen, problems);
+        let mut settled = settle_tree(chosen, problems);
+        declare_client_figures(&mut settled);
         let names = DeclaredNames::from_recipe(&settled, choice.clone(), problems);
         let mut language = RecipeLanguage::new(&names, partial, base_missing);
         let top = settled.span.sub_span(0..0);

@@ -19,7 +19,7 @@ sglang.bench_serving)
   done
   exec 3<>"/dev/tcp/localhost/$port" || exit 1
   cat >>"$file" <<END
-{"tag":null,"backend":"sglang","dataset_name":"random-ids","request_rate":Infinity,"max_concurrency":64,"random_range_ratio":1.0,"duration":20.0,"completed":$((requests - ${FAILED:-0})),"total_input_tokens":20480,"total_output_tokens":20480,"total_output_tokens_retokenized":20480,"request_throughput":1.0,"input_throughput":1024.0,"output_throughput":1024.0,"total_throughput":2048.0,"mean_e2e_latency_ms":9400.0,"p99_e2e_latency_ms":9900.0,"mean_ttft_ms":40.1,"p99_ttft_ms":45.2,"mean_tpot_ms":9.1,"p99_tpot_ms":9.9,"mean_itl_ms":9.1,"p99_itl_ms":12.0,"concurrency":9.4,"accept_length":null,"errors":["","",""]}
+{"tag":null,"backend":"sglang","dataset_name":"random-ids","request_rate":Infinity,"max_concurrency":64,"random_range_ratio":1.0,"duration":20.0,"completed":$((requests - ${FAILED:-0})),"total_input_tokens":20480,"total_output_tokens":20480,"total_output_tokens_retokenized":20480,"request_throughput":1.0,"input_throughput":1024.0,"output_throughput":1024.0,"total_throughput":2048.0,"mean_e2e_latency_ms":9400.0,"p99_e2e_latency_ms":9900.0,"mean_ttft_ms":40.1,"median_ttft_ms":39.0,"p99_ttft_ms":45.2,"mean_tpot_ms":9.1,"median_tpot_ms":9.0,"p99_tpot_ms":9.9,"mean_itl_ms":9.1,"p99_itl_ms":12.0,"concurrency":9.4,"accept_length":null,"errors":["","",""]}
 END
   ;;
 esac
@@ -49,13 +49,10 @@ scenarios:
     let trial = &lab.verdict()["results"][0]["trials"][1]["figures"];
     for (figure, value) in [
         ("request_throughput", 1.0),
-        ("total_throughput", 2048.0),
+        ("ttft_p50", 39.0),
         ("ttft_p99", 45.2),
         ("tpot_mean", 9.1),
-        ("itl_p99", 12.0),
-        ("e2e_p99", 9900.0),
         ("completed", 20.0),
-        ("retokenized", 20480.0),
     ] {
         assert_eq!(trial[figure]["value"], value, "{figure}: {trial:#}");
     }

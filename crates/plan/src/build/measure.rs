@@ -156,6 +156,11 @@ impl PlanBuilder<'_> {
                 figure.file = Some(Template(render_expression(&place, file, &scope)?));
             }
         }
+        let mut client = from.client.clone();
+        if let Some(tokens) = client.as_mut().and_then(|client| client.output_tokens.as_mut()) {
+            let place = format!("scenarios.{key}.{mode}.client.output_tokens");
+            *tokens = Template(render_expression(&place, tokens, &scope)?);
+        }
         let (trials, warmup) = match mode {
             Mode::Performance if self.recipe.smoke_test => {
                 (self.options.trials.unwrap_or_default(), self.options.warmup.unwrap_or(0))
@@ -181,6 +186,7 @@ impl PlanBuilder<'_> {
             warmup,
             gpu_memory: from.gpu_memory,
             target_qps: from.target_qps,
+            client,
             figures,
             expect: from.expect.clone(),
             references: from.references.clone(),

@@ -25,7 +25,7 @@ use crate::sanitize::strip_escapes;
 pub use documents::{DocumentSplitter, LogPiece};
 use record::{ExampleRecord, IncompleteRecord};
 use route::{RecordRoute, RouteResult};
-use unique::UniqueValue;
+pub use unique::UniqueValue;
 
 mod documents;
 mod error;

@@ -1,5 +1,6 @@
 //! Where a unit is stated: behind a number, or in the name of what is measured.
 
+use super::names::known_counted_name;
 use super::{
     AMBIGUOUS_WORDS, Unit, conversion_factor, is_known_unit, is_same, is_unit, prefix_factor,
     replace_per_with_slash, seconds_of,
@@ -205,7 +206,10 @@ fn longest_unit(words: &[&str], unit: &str) -> Option<String> {
         let text = if has_per { replace_per_with_slash(&words.join("_")) } else { words.join("/") };
         let (above, below) = text.split_once('/').unwrap_or((&text, ""));
         let is_written = words.len() == 1 || below.split('/').all(is_known_unit);
-        let is_rate = !below.is_empty() && (has_per || is_written);
+        // `tokens_s` and `tok_s` are rates; in `first_token_ms` one token is what the time is of.
+        let is_one_counted =
+            above.len() > 3 && !above.ends_with('s') && known_counted_name(above).is_some();
+        let is_rate = !below.is_empty() && (has_per || is_written && !is_one_counted);
         let is_multiple =
             is_suffix && prefix_factor(&text).is_none() && conversion_factor(&text, unit).is_some();
         let is_known = |text: &str| is_known_unit(text) || is_small_data_unit(text) || is_multiple;

@@ -102,6 +102,9 @@ fn a_direction_follows_from_the_unit(#[case] unit: &str, #[case] is_higher: bool
 #[case("Output Throughput [w/ ctx] (tps/user)", "tokens/s/user", None)]
 #[case("GB/s Raw Total B/W", "GB/s", None)]
 #[case("power_mw", "W", Some("mw"))]
+#[case("time_to_first_token_ms", "ms", None)]
+#[case("time_to_first_token_ms", "s", Some("ms"))]
+#[case("output_tokens_s", "tokens", Some("tokens/s"))]
 fn a_name_states_another_unit(
     #[case] name: &str,
     #[case] unit: &str,

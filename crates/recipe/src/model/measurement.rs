@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::command::{CommandOptions, MEASURED_OPTIONS, NEEDS_TYPE};
 use super::download::Download;
 use super::figures::{WrittenLimit, read_expectations, read_limits, read_required_values};
+use super::load_client::LoadClient;
 use super::mode::Mode;
 use super::nodes::Placement;
 use super::{Expectation, FigureSource, Limit, ReferenceFigures, RequiredValue};
@@ -97,6 +98,9 @@ object! {
         /// The data that the command or its check downloads.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         download: Option<Download>,
+        /// The program that loads a server: its figures are declared thereby, and the counts in its output are checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<LoadClient>,
         /// Figures that are not LoadGen's, by name.
         figures: OrderedMap<FigureSource>,
         /// Published figures, by name: one, or a list. For a table: {values: {…}}, or `name[entry]`.

@@ -28,6 +28,7 @@ mod figures;
 mod host;
 mod image;
 mod judge;
+mod load_client;
 mod measurement;
 mod mode;
 mod nodes;
@@ -49,6 +50,7 @@ pub use host::{GpuRequest, GpuVendor, HostRequirements};
 pub use image::{Image, ImageBuild};
 pub(crate) use image::{ReplacedImage, image_contents, other_published_image, replaced_images};
 pub use judge::{InvalidMarker, JudgeRules};
+pub use load_client::LoadClient;
 pub use measurement::{
     MAX_WARMUP_TRIALS, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
 };

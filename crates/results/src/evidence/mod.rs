@@ -23,6 +23,7 @@ pub mod folders;
 pub mod identity;
 mod known_issues;
 pub mod loadgen;
+mod loads;
 pub mod markers;
 pub mod measured;
 mod measured_window;

@@ -25,8 +25,8 @@ const JUDGING_KEYS: [&str; 11] = [
 ];
 
 /// Those of a measurement.
-const JUDGING_KEYS_OF_MEASUREMENT: [&str; 6] =
-    ["expect", "figures", "limits", "references", "required_values", "target_qps"];
+const JUDGING_KEYS_OF_MEASUREMENT: [&str; 7] =
+    ["client", "expect", "figures", "limits", "references", "required_values", "target_qps"];
 
 /// The most differences that an error names.
 const MAX_SHOWN_DIFFERENCES: usize = 5;
@@ -89,6 +89,7 @@ pub fn plan_by_other_recipe(
     judged.judge = derived.judge;
     judged.packages = derived.packages;
     for (own, other) in judged.measurements.iter_mut().zip(derived.measurements) {
+        own.client = other.client;
         own.figures = other.figures;
         own.expect = other.expect;
         own.limits = other.limits;

@@ -16,7 +16,7 @@ use super::readings::read_trial_figures;
 use super::result_path::ResultPath;
 use super::telemetry::StepTelemetry;
 use super::trials::add_warmup;
-use super::{accuracy, compliance, markers, script};
+use super::{accuracy, compliance, loads, markers, script};
 use crate::verdict::{Evidence, RuleCheck, StepOutcome, TrialEvidence, table_name};
 use retrial_mlperf::check::RuleCheckKind;
 use retrial_mlperf::loadgen::LoadgenRun;
@@ -234,6 +234,9 @@ impl<'a> TrialFiles<'a> {
             None if !is_speed_compared(&self.trial.path) => Vec::new(),
             None => markers::check_usual_marker(&self.folder).into_iter().collect(),
         };
+        add_checks(evidence, trial, checks);
+        let client = self.measured.client.iter();
+        let checks = client.flat_map(|client| loads::check_loads(client, &self.folder)).collect();
         add_checks(evidence, trial, checks);
         let required = self.measured.required_values.as_slice();
         let checks = markers::check_required_values(required, &self.folder, &self.outputs);

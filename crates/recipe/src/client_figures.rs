@@ -1,0 +1,60 @@
+//! The figures of a measurement's client: declared where the recipe declares none of the name.
+
+use retrial_document::{MapEntry, Node, Value};
+use retrial_serving::{Client, ClientFigure};
+
+/// Declares the figures that clients always state, and those of them that are named in `expect`, `limits` or `references`.
+pub(super) fn declare_client_figures(recipe: &mut Node) {
+    let Some(Node { value: Value::Map(scenarios), .. }) = recipe.descendant_mut(&["scenarios"])
+    else {
+        return;
+    };
+    let measurements = scenarios.iter_mut().flat_map(|scenario| match &mut scenario.value.value {
+        Value::Map(modes) => modes.as_mut_slice(),
+        _ => &mut [],
+    });
+    for measurement in measurements {
+        declare_figures(&mut measurement.value);
+    }
+}
+
+fn declare_figures(measurement: &mut Node) {
+    let Some(entry) = measurement.entry("client").cloned() else {
+        return;
+    };
+    let word = entry.value.text().or_else(|| entry.value.text_at("program"));
+    let Some(client) = Client::ALL.into_iter().find(|client| Some(client.word()) == word) else {
+        return;
+    };
+    let references = measurement.descendant(&["references", "values"]);
+    let named = ["expect", "limits"].iter().flat_map(|key| measurement.entries_at(key));
+    let named = named.chain(references.map_or(&[][..], Node::entries));
+    let named: Vec<String> = named.map(|entry| entry.key.clone()).collect();
+    let mut figures = measurement.entries_at("figures").to_vec();
+    for figure in client.figures() {
+        let is_declared = figures.iter().any(|own| own.key == figure.name);
+        if !is_declared && (figure.is_usual || named.contains(&figure.name)) {
+            figures.push(declaration(client, &figure, &entry));
+        }
+    }
+    let span = entry.value.span.clone();
+    measurement.set_key("figures", Node::map(figures, span));
+}
+
+fn declaration(client: Client, figure: &ClientFigure, client_key: &MapEntry) -> MapEntry {
+    let span = &client_key.value.span;
+    let entry = |key: &str, value: Node| MapEntry {
+        key: key.to_owned(),
+        key_span: span.clone(),
+        append: false,
+        value,
+    };
+    let text = |key: &str, text: &str| entry(key, Node::scalar(text, true, span.clone()));
+    let keys = vec![
+        text("file", client.output_file()),
+        text("json", &figure.path),
+        text("unit", figure.unit),
+        text("better", figure.better.word()),
+    ];
+    entry(&figure.name, Node::map(keys, span.clone()))
+}

@@ -1,0 +1,268 @@
+//! Where each client states what: one table.
+
+use retrial_readings::claim::Better;
+
+use crate::Client;
+
+/// A figure of a client's output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientFigure {
+    /// `output_throughput`, `ttft_p50`: what is measured, by the same name for each client.
+    pub name: String,
+    /// A `JSONPath` into the output.
+    pub path: String,
+    pub unit: &'static str,
+    pub better: Better,
+    /// Whether the client states it whatever its options are.
+    pub is_usual: bool,
+}
+
+/// Places in the JSON of one load, as JSON pointers; an empty one is stated nowhere.
+pub(crate) struct Layout {
+    /// The output's file below the results.
+    pub file: &'static str,
+    /// The list of loads, if one file has several.
+    pub loads: &'static str,
+    /// Whether a line of the file is a load.
+    pub is_lines: bool,
+    pub concurrency: &'static str,
+    pub requested: &'static str,
+    pub completed: &'static str,
+    pub failed: &'static str,
+    /// The texts of errors, one for each request.
+    pub errors: &'static str,
+    /// Seconds.
+    pub duration: &'static str,
+    pub output_tokens: &'static str,
+    /// Tokens of each answer, in the order of `errors`.
+    pub lengths: &'static str,
+    pub shortest: &'static str,
+    pub longest: &'static str,
+    /// The tokens of all answers by the client's own tokenizer, where the figures count others.
+    pub recounted_tokens: &'static str,
+    /// Answers whose tokens were counted otherwise than the server says.
+    pub miscounted: &'static str,
+    /// Answers whose tokens the server did not state.
+    pub uncounted: &'static str,
+    /// Tokens per second of all answers.
+    pub output_rate: &'static str,
+    /// Tokens per second of prompts and answers.
+    pub total_rate: &'static str,
+    pub first_token: Latency,
+    /// From the first token to the last, by the number of the others.
+    pub per_token: Latency,
+    /// Between two chunks of the stream, which may have several tokens.
+    pub between_chunks: Latency,
+    pub whole_answer: Latency,
+    /// What the client calls the mean, the median, and the percentiles 90 and 99.
+    pub statistics: [&'static str; 4],
+}
+
+/// The statistics of a latency, as our figures are called.
+const STATISTICS: [&str; 4] = ["mean", "p50", "p90", "p99"];
+
+/// A latency in several statistics.
+#[derive(Clone, Copy)]
+pub(crate) struct Latency {
+    /// Its place, with `{}` where the statistic stands; empty if it is not stated.
+    pub place: &'static str,
+    pub unit: &'static str,
+}
+
+const fn ms(place: &'static str) -> Latency {
+    Latency { place, unit: "ms" }
+}
+
+const fn seconds(place: &'static str) -> Latency {
+    Latency { place, unit: "s" }
+}
+
+impl Latency {
+    /// Seconds of what the output states.
+    pub fn to_seconds(self, value: f64) -> f64 {
+        if self.unit == "ms" { value / 1e3 } else { value }
+    }
+}
+
+const BENCH_SERVE: Layout = Layout {
+    file: "*.json",
+    loads: "",
+    is_lines: false,
+    concurrency: "/max_concurrency",
+    requested: "/num_prompts",
+    completed: "/completed",
+    failed: "/failed",
+    errors: "/errors",
+    duration: "/duration",
+    output_tokens: "/total_output_tokens",
+    lengths: "/output_lens",
+    shortest: "",
+    longest: "",
+    recounted_tokens: "",
+    miscounted: "",
+    uncounted: "",
+    output_rate: "/output_throughput",
+    total_rate: "/total_token_throughput",
+    first_token: ms("/{}_ttft_ms"),
+    per_token: ms("/{}_tpot_ms"),
+    between_chunks: ms("/{}_itl_ms"),
+    whole_answer: ms("/{}_e2el_ms"),
+    statistics: ["mean", "median", "p90", "p99"],
+};
+
+const INFERENCEX: Layout = Layout { failed: "", ..BENCH_SERVE };
+
+const SGLANG: Layout = Layout {
+    file: "*.jsonl",
+    is_lines: true,
+    requested: "",
+    failed: "",
+    // The length that was asked for, whatever came.
+    lengths: "",
+    recounted_tokens: "/total_output_tokens_retokenized",
+    total_rate: "/total_throughput",
+    whole_answer: ms("/{}_e2e_latency_ms"),
+    ..BENCH_SERVE
+};
+
+const GUIDELLM: Layout = Layout {
+    file: "*.json",
+    loads: "/benchmarks",
+    is_lines: false,
+    concurrency: "/config/strategy/streams",
+    requested: "/metrics/request_totals/total",
+    completed: "/metrics/request_totals/successful",
+    failed: "/metrics/request_totals/errored",
+    errors: "",
+    duration: "/duration",
+    output_tokens: "/metrics/output_token_count/successful/total_sum",
+    lengths: "",
+    shortest: "/metrics/output_token_count/successful/min",
+    longest: "/metrics/output_token_count/successful/max",
+    recounted_tokens: "",
+    miscounted: "",
+    uncounted: "",
+    output_rate: "/metrics/output_tokens_per_second/successful/mean",
+    total_rate: "/metrics/tokens_per_second/successful/mean",
+    first_token: ms("/metrics/time_to_first_token_ms/successful/{}"),
+    // What it calls the time per output token has the first one in it.
+    per_token: ms("/metrics/inter_token_latency_ms/successful/{}"),
+    between_chunks: ms(""),
+    whole_answer: seconds("/metrics/request_latency/successful/{}"),
+    statistics: ["mean", "median", "percentiles/p90", "percentiles/p99"],
+};
+
+const AIPERF: Layout = Layout {
+    file: "profile_export_aiperf.json",
+    loads: "",
+    is_lines: false,
+    concurrency: "/input_config/phases/-/concurrency",
+    requested: "/input_config/phases/-/requests",
+    completed: "/request_count/avg",
+    failed: "/error_request_count/avg",
+    errors: "",
+    duration: "/benchmark_duration/avg",
+    output_tokens: "/total_osl/avg",
+    lengths: "",
+    shortest: "/output_sequence_length/min",
+    longest: "/output_sequence_length/max",
+    recounted_tokens: "",
+    miscounted: "/usage_discrepancy_count/avg",
+    uncounted: "",
+    output_rate: "/output_token_throughput/avg",
+    total_rate: "/total_token_throughput/avg",
+    first_token: ms("/time_to_first_token/{}"),
+    per_token: ms("/inter_token_latency/{}"),
+    between_chunks: ms("/inter_chunk_latency/{}"),
+    whole_answer: ms("/request_latency/{}"),
+    statistics: ["avg", "p50", "p90", "p99"],
+};
+
+const INFERENCE_PERF: Layout = Layout {
+    file: "stage_*_lifecycle_metrics.json",
+    loads: "",
+    is_lines: false,
+    concurrency: "/load_summary/concurrency",
+    requested: "/load_summary/count",
+    completed: "/successes/count",
+    failed: "/failures/count",
+    errors: "",
+    duration: "/benchmark_time_seconds",
+    output_tokens: "/successes/output_tokens/total",
+    lengths: "",
+    shortest: "/successes/output_len/min",
+    longest: "/successes/output_len/max",
+    recounted_tokens: "",
+    miscounted: "/successes/token_count_mismatches",
+    uncounted: "/successes/client_fallback_requests/output",
+    output_rate: "/successes/throughput/output_tokens_per_sec",
+    total_rate: "/successes/throughput/total_tokens_per_sec",
+    first_token: seconds("/successes/latency/time_to_first_token/{}"),
+    per_token: seconds("/successes/latency/time_per_output_token/{}"),
+    between_chunks: seconds(""),
+    whole_answer: seconds("/successes/latency/request_latency/{}"),
+    statistics: ["mean", "median", "p90", "p99"],
+};
+
+impl Client {
+    pub(crate) fn layout(self) -> &'static Layout {
+        match self {
+            Self::Vllm => &BENCH_SERVE,
+            Self::Inferencex => &INFERENCEX,
+            Self::Sglang => &SGLANG,
+            Self::Guidellm => &GUIDELLM,
+            Self::Aiperf => &AIPERF,
+            Self::InferencePerf => &INFERENCE_PERF,
+        }
+    }
+
+    /// Returns the name of its output below the results, a glob.
+    pub fn output_file(self) -> &'static str {
+        self.layout().file
+    }
+
+    /// Returns the figures that its output states of one load.
+    pub fn figures(self) -> Vec<ClientFigure> {
+        let layout = self.layout();
+        let rates =
+            [("output_throughput", layout.output_rate), ("total_throughput", layout.total_rate)];
+        let rates = rates.into_iter().map(|(name, place)| ClientFigure {
+            name: name.to_owned(),
+            path: json_path(layout, place),
+            unit: "tokens/s",
+            better: Better::Higher,
+            is_usual: name == "output_throughput",
+        });
+        // The time between chunks is comparable to itself only, and that of an answer depends on its length.
+        let latencies = [
+            ("ttft", layout.first_token, true),
+            ("tpot", layout.per_token, true),
+            ("itl", layout.between_chunks, false),
+            ("e2e", layout.whole_answer, false),
+        ];
+        let stated = latencies.into_iter().filter(|(_, latency, _)| !latency.place.is_empty());
+        let latencies = stated.flat_map(|(name, latency, is_usual)| {
+            STATISTICS.into_iter().zip(layout.statistics).map(move |(statistic, word)| {
+                ClientFigure {
+                    name: format!("{name}_{statistic}"),
+                    path: json_path(layout, &latency.place.replace("{}", word)),
+                    unit: latency.unit,
+                    better: Better::Lower,
+                    is_usual: is_usual && statistic != "p90",
+                }
+            })
+        });
+        rates.chain(latencies).collect()
+    }
+}
+
+/// The `JSONPath` of a place in the first load of a file.
+fn json_path(layout: &Layout, place: &str) -> String {
+    let list = if layout.loads.is_empty() { String::new() } else { format!("{}/0", layout.loads) };
+    let steps = list.split('/').chain(place.split('/')).filter(|step| !step.is_empty());
+    let steps = steps.map(|step| match step.parse::<usize>() {
+        Ok(index) => format!("[{index}]"),
+        Err(_) => format!(".{step}"),
+    });
+    format!("${}", steps.collect::<String>())
+}
