@@ -163,7 +163,7 @@ pub enum Command {
     },
     /// Open a shell in a run's container
     Shell(ShellArguments),
-    /// Judge existing results, or a run again by a corrected recipe; needs no engine
+    /// Judge existing results, or a run again by a corrected recipe
     Judge(JudgeRequest),
     /// Verify an archive of a run, and judge its logs again
     #[command(after_help = VERIFY_EXIT_CODES)]

@@ -154,7 +154,8 @@ the gap to 6.4.1 is smaller with rtx4090 than with 7.1.1: contradicted
 "#);
     assert_eq!(verdict.exit_code, ExitCode::NotReproduced);
     let json = serde_json::to_string(&verdict).unwrap();
-    assert_eq!(serde_json::from_str::<BatchVerdict>(&json).unwrap(), verdict);
+    let read: BatchVerdict = serde_json::from_str(&json).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), json);
 }
 
 #[test]
