@@ -30,7 +30,7 @@
 //!
 //! let wrong = Source::new("host.yaml", "nam: n1\n");
 //! assert!(read_document::<Host>(&wrong, &mut problems).is_none());
-//! assert_eq!(problems.error_count(), 2);
+//! assert_eq!(problems.error_count(), 1);
 //! assert!(problems.to_string().contains("did you mean `name`?"));
 //! ```
 //!
