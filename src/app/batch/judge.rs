@@ -142,14 +142,14 @@ fn read_external_runs(global: &GlobalOptions, result: &ExternalResult) -> Vec<Ex
 
 /// The evidence of a run, of each run in a folder of run directories, or of each benchmark in a folder of results.
 fn find_evidence(global: &GlobalOptions, name: &str) -> Result<Vec<FoundEvidence>, Failure> {
-    if let Some(RunOrBatch::Run(run)) = open::find_results(&global.home, name)? {
-        return Ok(vec![read_run(name, &run)?]);
-    }
     let folder = Some(Path::new(name)).filter(|folder| folder.is_dir());
     let inside = folder.map(run_directories_in).transpose()?.unwrap_or_default();
     if !inside.is_empty() {
         let runs = inside.iter();
         return runs.map(|run| read_run(&run.path().display().to_string(), run)).collect();
+    }
+    if let Some(RunOrBatch::Run(run)) = open::find_results(&global.home, name)? {
+        return Ok(vec![read_run(name, &run)?]);
     }
     let gathered = judge::gather_results(global, name.as_ref(), &JudgeRequest::default())?;
     let groups = gathered.into_iter();
