@@ -59,7 +59,7 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
     let ratio = Column::number("ratio").with_note(unverified);
     let table = Table::builder("Runs", lines)
         .head("run", RunsRow::id)
-        .column(Column::status("outcome").shorten_at_rank(6), RunsRow::outcome)
+        .column(Column::status("outcome").shorten_at_rank(7), RunsRow::outcome)
         .column(Column::text("benchmark").omit_at_rank(3), |row| {
             truncate_cell(&row.last_run().title)
         })
@@ -75,7 +75,7 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
             let figure = row.single().map(|run| format_deciding_figure(run, scenarios, unit));
             figure.unwrap_or_default()
         })
-        .column(Column::text("started").omit_at_rank(7), |row| format_minute(row.started(), zone))
+        .column(Column::text("started").omit_at_rank(6), |row| format_minute(row.started(), zone))
         .column(ratio.omit_at_rank(8), |row| {
             let ratio = row.single().and_then(|run| run.deciding.as_ref()?.ratio);
             ratio.map(number::format_ratio).unwrap_or_default()
