@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::LoadPoint;
+use crate::point::AnswerLengths;
 
 /// Of sums that should be equal.
 const MAX_SUM_DIFFERENCE: f64 = 0.001;
@@ -52,27 +53,32 @@ pub struct LoadFault {
     pub stated: String,
     /// What it should.
     pub required: String,
-    /// Whether its figures count; else some of them are not comparable.
-    pub is_fatal: bool,
+    /// Whether the result is invalid; else it is a warning on some of its figures.
+    pub is_violation: bool,
 }
 
 impl LoadFault {
-    fn fatal(rule: LoadRule, stated: String, required: &str) -> Self {
-        Self { rule, stated, required: required.to_owned(), is_fatal: true }
+    fn violation(rule: LoadRule, stated: String, required: &str) -> Self {
+        Self { rule, stated, required: required.to_owned(), is_violation: true }
     }
 }
 
 impl LoadPoint {
-    /// Returns the rules that its numbers break; `asked_tokens` of each answer, where these are fixed.
-    pub fn find_faults(&self, asked_tokens: Option<RangeInclusive<f64>>) -> Vec<LoadFault> {
+    /// Returns the rules that its numbers break; `asked_tokens` is the fixed number of each answer, if there is one.
+    pub fn find_faults(&self, asked_tokens: Option<f64>) -> Vec<LoadFault> {
         if self.completed == 0.0 {
             let stated = format!("0 completed, {} failed", self.failed);
-            return vec![LoadFault::fatal(LoadRule::Answered, stated, "requests that complete")];
+            return vec![LoadFault::violation(
+                LoadRule::Answered,
+                stated,
+                "requests that complete",
+            )];
         }
         let found = [
             self.check_answers(),
             self.check_account(),
             self.check_lengths(asked_tokens),
+            self.check_early_ends().filter(|_| asked_tokens.is_none()),
             self.check_sum(),
             self.check_rate(),
             self.check_recount(),
@@ -89,7 +95,7 @@ impl LoadPoint {
     fn check_answers(&self) -> Option<LoadFault> {
         let sum = self.completed + self.failed;
         let stated = format!("{} of {sum} requests failed", self.failed);
-        (self.failed != 0.0).then(|| LoadFault::fatal(LoadRule::Answered, stated, "none"))
+        (self.failed != 0.0).then(|| LoadFault::violation(LoadRule::Answered, stated, "none"))
     }
 
     fn check_account(&self) -> Option<LoadFault> {
@@ -97,28 +103,48 @@ impl LoadPoint {
         let differs = |asked: &f64| (asked - completed - failed).abs() >= 0.5;
         let requested = self.requested.filter(differs)?;
         let stated = format!("{requested} requested, {completed} completed, {failed} failed");
-        Some(LoadFault::fatal(LoadRule::Accounted, stated, "completed and failed requests are all"))
+        Some(LoadFault::violation(
+            LoadRule::Accounted,
+            stated,
+            "completed and failed requests are all",
+        ))
     }
 
-    fn check_lengths(&self, asked: Option<RangeInclusive<f64>>) -> Option<LoadFault> {
+    fn check_lengths(&self, asked: Option<f64>) -> Option<LoadFault> {
         let mean = self.output_tokens.map(|tokens| tokens / self.completed);
-        let (shortest, longest) = self.answer_lengths.or(mean.zip(mean))?;
-        let asked = asked.unwrap_or(1.0..=f64::INFINITY);
-        let fits = asked.contains(&shortest) && asked.contains(&longest);
-        let required = match (asked.start(), asked.end()) {
-            (least, most) if most - least < 0.5 => format!("{least} tokens each"),
-            (least, most) if most.is_infinite() => format!("{least} token or more each"),
-            (least, most) => format!("{least} to {most} tokens each"),
+        let stated = self.answer_lengths.map(|lengths| (lengths.shortest, lengths.longest));
+        // Half a token of one answer.
+        let tolerance = if stated.is_some() { 0.5 } else { 0.5 / self.completed };
+        let (shortest, longest) = stated.or(mean.zip(mean))?;
+        let is_asked = |length: f64| match asked {
+            Some(tokens) => (length - tokens).abs() < tolerance,
+            None => length >= 1.0,
         };
+        let required = asked.map_or_else(
+            || "a token or more each".to_owned(),
+            |tokens| format!("{tokens} tokens each"),
+        );
         let stated = format!("answers of {shortest} to {longest} tokens");
-        (!fits).then(|| LoadFault::fatal(LoadRule::Length, stated, &required))
+        (!is_asked(shortest) || !is_asked(longest))
+            .then(|| LoadFault::violation(LoadRule::Length, stated, &required))
+    }
+
+    /// Where most answers have the same, greatest length, a number of tokens was asked for.
+    fn check_early_ends(&self) -> Option<LoadFault> {
+        let AnswerLengths { shortest, median, longest } = self.answer_lengths?;
+        let stated = format!("most answers have {longest} tokens, the shortest {shortest}");
+        let required =
+            format!("each as many, unless a model may end its answer: `output_tokens: {longest}`");
+        let rule = LoadRule::Length;
+        let ends_early = shortest > 0.0 && shortest < longest && longest - median < 0.5;
+        ends_early.then_some(LoadFault { rule, stated, required, is_violation: false })
     }
 
     fn check_sum(&self) -> Option<LoadFault> {
         let (sum, total) = self.summed_tokens.zip(self.output_tokens)?;
         let stated = format!("{total} tokens in all, {sum} of single answers");
         let differs = differ(sum, total) > MAX_SUM_DIFFERENCE;
-        differs.then(|| LoadFault::fatal(LoadRule::Tokens, stated, "equal sums"))
+        differs.then(|| LoadFault::violation(LoadRule::Tokens, stated, "equal sums"))
     }
 
     fn check_rate(&self) -> Option<LoadFault> {
@@ -126,20 +152,22 @@ impl LoadPoint {
         let duration = self.duration?;
         let stated = format!("{rate} tokens/s, {tokens} tokens in {duration} s");
         let differs = differ(rate, tokens / duration) > MAX_RATE_DIFFERENCE;
-        differs.then(|| LoadFault::fatal(LoadRule::Tokens, stated, "the tokens by the duration"))
+        differs
+            .then(|| LoadFault::violation(LoadRule::Tokens, stated, "the tokens by the duration"))
     }
 
     fn check_recount(&self) -> Option<LoadFault> {
         let (own, counted) = self.recounted_tokens.zip(self.output_tokens)?;
         let stated = format!("{counted} tokens counted, {own} in the texts");
         let differs = differ(counted, own) > MAX_RECOUNT_DIFFERENCE;
-        differs.then(|| LoadFault::fatal(LoadRule::Tokens, stated, "the tokens of the texts"))
+        differs.then(|| LoadFault::violation(LoadRule::Tokens, stated, "the tokens of the texts"))
     }
 
     fn check_miscounted(&self) -> Option<LoadFault> {
         let stated = format!("the server counts {} answers otherwise", self.miscounted);
-        (self.miscounted != 0.0)
-            .then(|| LoadFault::fatal(LoadRule::Tokens, stated, "the same count of each answer"))
+        (self.miscounted != 0.0).then(|| {
+            LoadFault::violation(LoadRule::Tokens, stated, "the same count of each answer")
+        })
     }
 
     fn check_in_flight(&self) -> Option<LoadFault> {
@@ -148,7 +176,7 @@ impl LoadPoint {
         let stated = format!("{:.1} requests in flight on average", busy * concurrency);
         let required = format!("{concurrency}, less a tenth at its end");
         (self.rounds() >= MIN_ROUNDS && !IN_FLIGHT.contains(&busy))
-            .then(|| LoadFault::fatal(LoadRule::InFlight, stated, &required))
+            .then(|| LoadFault::violation(LoadRule::InFlight, stated, &required))
     }
 
     fn check_first_tokens(&self) -> Option<LoadFault> {
@@ -163,7 +191,7 @@ impl LoadPoint {
         );
         let required = "a server that is warm before the load";
         (self.rounds() >= MIN_ROUNDS && late > MAX_LATE_SHARE)
-            .then(|| LoadFault::fatal(LoadRule::Warm, stated, required))
+            .then(|| LoadFault::violation(LoadRule::Warm, stated, required))
     }
 
     /// The completed requests for each of those in flight; infinitely many without a concurrency.
@@ -176,14 +204,14 @@ impl LoadPoint {
         let stated = format!("{rounds:.1} requests for each of those in flight");
         let required = format!("{MIN_ROUNDS}, to tell a load from its beginning and its end");
         let rule = LoadRule::Rounds;
-        (rounds < MIN_ROUNDS).then_some(LoadFault { rule, stated, required, is_fatal: false })
+        (rounds < MIN_ROUNDS).then_some(LoadFault { rule, stated, required, is_violation: false })
     }
 
     fn check_uncounted(&self) -> Option<LoadFault> {
         let stated = format!("the server states no tokens of {} answers", self.uncounted);
         let required = "counted by the client's own tokenizer".to_owned();
         let rule = LoadRule::Tokens;
-        (self.uncounted > 0.0).then_some(LoadFault { rule, stated, required, is_fatal: false })
+        (self.uncounted > 0.0).then_some(LoadFault { rule, stated, required, is_violation: false })
     }
 
     fn check_chunks(&self) -> Option<LoadFault> {
@@ -191,7 +219,12 @@ impl LoadPoint {
         let stated = format!("{tokens:.1} tokens in a chunk");
         let required = "one, for a time between tokens (itl)".to_owned();
         let rule = LoadRule::Chunks;
-        (tokens > MAX_CHUNK_TOKENS).then_some(LoadFault { rule, stated, required, is_fatal: false })
+        (tokens > MAX_CHUNK_TOKENS).then_some(LoadFault {
+            rule,
+            stated,
+            required,
+            is_violation: false,
+        })
     }
 }
 
@@ -222,10 +255,7 @@ mod tests {
 
     fn faults(output: &Value, asked: Option<f64>) -> Vec<LoadFault> {
         let loads = Client::Vllm.read_loads(&output.to_string()).unwrap();
-        loads
-            .iter()
-            .flat_map(|load| load.find_faults(asked.map(|tokens| tokens..=tokens)))
-            .collect()
+        loads.iter().flat_map(|load| load.find_faults(asked)).collect()
     }
 
     #[test]
@@ -249,20 +279,21 @@ mod tests {
         let mut output = output();
         output.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let found = faults(&output, Some(32.0));
-        let named = found.iter().filter(|fault| fault.is_fatal && fault.rule == rule);
+        let named = found.iter().filter(|fault| fault.is_violation && fault.rule == rule);
         assert!(named.clone().any(|fault| fault.stated.starts_with(stated)), "{found:?}");
     }
 
     #[rstest]
     #[case::chunks(json!({"mean_itl_ms": 41.7}), "4.0 tokens in a chunk")]
     #[case::rounds(json!({"max_concurrency": 16}), "2.5 requests for each of those in flight")]
-    fn what_limits_the_use_of_a_figure_is_no_fatal_fault(
-        #[case] change: Value,
-        #[case] stated: &str,
-    ) {
+    #[case::early_ends(json!({"output_lens": [32, 32, 32, 5], "total_output_tokens": 101, "output_throughput": 25.25, "errors": ["", "", "", ""]}), "most answers have 32 tokens, the shortest 5")]
+    fn what_limits_the_use_of_a_figure_is_a_warning(#[case] change: Value, #[case] stated: &str) {
         let mut output = output();
         output.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let found = faults(&output, None);
-        assert!(matches!(&found[..], [one] if one.stated == stated && !one.is_fatal), "{found:?}");
+        assert!(
+            matches!(&found[..], [one] if one.stated == stated && !one.is_violation),
+            "{found:?}"
+        );
     }
 }

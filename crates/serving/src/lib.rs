@@ -11,4 +11,4 @@ mod point;
 pub use checks::{LoadFault, LoadRule};
 pub use client::Client;
 pub use layout::ClientFigure;
-pub use point::{LoadPoint, OutputError};
+pub use point::{AnswerLengths, LoadPoint, OutputError};

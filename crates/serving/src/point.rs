@@ -18,8 +18,7 @@ pub struct LoadPoint {
     pub duration: Option<f64>,
     /// The tokens of all answers, as the figures count them.
     pub output_tokens: Option<f64>,
-    /// The tokens of the shortest and of the longest completed answer.
-    pub answer_lengths: Option<(f64, f64)>,
+    pub answer_lengths: Option<AnswerLengths>,
     /// The sum of the tokens of single answers.
     pub summed_tokens: Option<f64>,
     /// The tokens of all answers by the client's tokenizer, where `output_tokens` are others.
@@ -36,6 +35,23 @@ pub struct LoadPoint {
     pub per_token: Option<f64>,
     pub between_chunks: Option<f64>,
     pub whole_answer: Option<f64>,
+}
+
+/// Tokens of completed answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AnswerLengths {
+    pub shortest: f64,
+    pub median: f64,
+    pub longest: f64,
+}
+
+impl AnswerLengths {
+    /// Returns none where there is no answer.
+    fn of(mut lengths: Vec<f64>) -> Option<Self> {
+        lengths.sort_by(f64::total_cmp);
+        let (shortest, longest) = (*lengths.first()?, *lengths.last()?);
+        Some(Self { shortest, median: lengths[lengths.len() / 2], longest })
+    }
 }
 
 /// Why an output is none of this client's.
@@ -98,13 +114,10 @@ fn read_load(layout: &Layout, load: &Value) -> Result<LoadPoint, OutputError> {
         let completed = lengths.iter().enumerate().filter(|(at, _)| is_completed(*at));
         completed.filter_map(|(_, length)| length.as_f64()).collect::<Vec<f64>>()
     });
-    let ends = [layout.shortest, layout.longest].map(number);
-    let answer_lengths = match (&lengths, ends) {
-        (Some(lengths), _) => {
-            lengths.iter().copied().reduce(f64::min).zip(lengths.iter().copied().reduce(f64::max))
-        }
-        (None, [Some(shortest), Some(longest)]) => Some((shortest, longest)),
-        (None, _) => None,
+    let stated = || {
+        let [shortest, median, longest] =
+            [layout.shortest, layout.median_length, layout.longest].map(number);
+        Some(AnswerLengths { shortest: shortest?, median: median?, longest: longest? })
     };
     Ok(LoadPoint {
         concurrency: number(layout.concurrency),
@@ -113,8 +126,8 @@ fn read_load(layout: &Layout, load: &Value) -> Result<LoadPoint, OutputError> {
         failed,
         duration: number(layout.duration),
         output_tokens: number(layout.output_tokens),
-        answer_lengths,
-        summed_tokens: lengths.map(|lengths| lengths.iter().sum()),
+        summed_tokens: lengths.as_ref().map(|lengths| lengths.iter().sum()),
+        answer_lengths: lengths.map_or_else(stated, AnswerLengths::of),
         recounted_tokens: number(layout.recounted_tokens),
         miscounted: number(layout.miscounted).unwrap_or_default(),
         uncounted: number(layout.uncounted).unwrap_or_default(),

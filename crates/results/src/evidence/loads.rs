@@ -28,7 +28,7 @@ fn check_file(client: &LoadClient, directory: &Path, file: &Path) -> Vec<RuleChe
         vec![RuleCheck::violation(subject.clone(), measured, required.clone())]
     };
     let asked = match client.output_tokens.as_ref().map(|tokens| tokens.0.trim().parse::<f64>()) {
-        Some(Ok(tokens)) => Some(tokens..=tokens),
+        Some(Ok(tokens)) => Some(tokens),
         Some(Err(error)) => return unreadable(format!("client.output_tokens: {error}")),
         None => None,
     };
@@ -41,17 +41,17 @@ fn check_file(client: &LoadClient, directory: &Path, file: &Path) -> Vec<RuleChe
         Err(error) => return unreadable(error.to_string()),
     };
     let checks = loads.iter().flat_map(|load| {
-        let faults = load.find_faults(asked.clone()).into_iter();
+        let faults = load.find_faults(asked).into_iter();
         faults.map(move |fault| to_check(fault, load.concurrency, file))
     });
     checks.collect()
 }
 
 fn to_check(fault: LoadFault, concurrency: Option<f64>, file: &Path) -> RuleCheck {
-    let LoadFault { rule, stated, required, is_fatal } = fault;
+    let LoadFault { rule, stated, required, is_violation } = fault;
     let load = concurrency.map_or_else(String::new, |requests| format!(", concurrency {requests}"));
     let measured = format!("{stated} ({}{load})", file.display());
-    if is_fatal {
+    if is_violation {
         RuleCheck::violation(rule.word(), measured, required)
     } else {
         RuleCheck::warning(rule.word(), measured, required)
