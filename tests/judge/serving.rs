@@ -72,7 +72,7 @@ fn a_clients_figures_need_no_declaration(
 #[rstest]
 #[case::failed("vllm", VLLM.replace("\"failed\": 0", "\"failed\": 1"), "1 of 41 requests failed")]
 #[case::lost("vllm", VLLM.replace("\"num_prompts\": 40", "\"num_prompts\": 41"), "41 requested, 40 completed")]
-#[case::short("{ program: vllm, output_tokens: 64 }", VLLM.to_owned(), "answers of 32 to 32 tokens")]
+#[case::short("{ program: vllm, output_tokens: 64 }", VLLM.to_owned(), "answers of 32 tokens")]
 #[case::other_program("vllm", "{\"output_throughput\": 320}".to_owned(), "states no number of completed requests")]
 #[case::no_json("vllm", "killed".to_owned(), "output_throughput")]
 fn a_load_that_is_not_what_it_seems_is_invalid(
@@ -94,5 +94,7 @@ fn a_declared_figure_has_precedence() {
 #[case("vlm", "did you mean `vllm`")]
 #[case("{ program: vllm, output_tokens: many }", "output_tokens")]
 fn a_client_that_is_none_is_refused(#[case] client: &str, #[case] words: &str) {
-    assert_judged(&judge(client, RECIPE, "result.json", VLLM), 2, words);
+    let output = judge(client, RECIPE, "result.json", VLLM);
+    assert_judged(&output, 2, words);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("nothing provides"));
 }

@@ -22,8 +22,7 @@ fn declare_figures(measurement: &mut Node) {
     let Some(entry) = measurement.entry("client").cloned() else {
         return;
     };
-    let word = entry.value.text().or_else(|| entry.value.text_at("program"));
-    let Some(client) = Client::ALL.into_iter().find(|client| Some(client.word()) == word) else {
+    let Some(client) = find_client(&entry.value) else {
         return;
     };
     let references = measurement.descendant(&["references", "values"]);
@@ -39,6 +38,12 @@ fn declare_figures(measurement: &mut Node) {
     }
     let span = entry.value.span.clone();
     measurement.set_key("figures", Node::map(figures, span));
+}
+
+/// Returns the client that a value of `client` names.
+pub(super) fn find_client(value: &Node) -> Option<Client> {
+    let word = value.text().or_else(|| value.text_at("program"))?;
+    Client::ALL.into_iter().find(|client| client.word() == word)
 }
 
 fn declaration(client: Client, figure: &ClientFigure, client_key: &MapEntry) -> MapEntry {

@@ -124,7 +124,11 @@ impl LoadPoint {
             || "a token or more each".to_owned(),
             |tokens| format!("{tokens} tokens each"),
         );
-        let stated = format!("answers of {shortest} to {longest} tokens");
+        let stated = if longest - shortest < 0.5 {
+            format!("answers of {} tokens", round(longest))
+        } else {
+            format!("answers of {} to {} tokens", round(shortest), round(longest))
+        };
         (!is_asked(shortest) || !is_asked(longest))
             .then(|| LoadFault::violation(LoadRule::Length, stated, &required))
     }
@@ -228,6 +232,11 @@ impl LoadPoint {
     }
 }
 
+/// `32`, or a mean to a tenth: `37.6`.
+fn round(tokens: f64) -> String {
+    if tokens.fract() == 0.0 { tokens.to_string() } else { format!("{tokens:.1}") }
+}
+
 /// The difference of two values, as a share of the greater one.
 fn differ(left: f64, right: f64) -> f64 {
     let most = left.abs().max(right.abs());
@@ -267,8 +276,8 @@ mod tests {
     #[case::failed(json!({"failed": 6, "completed": 34, "total_output_tokens": 1088, "output_throughput": 272.0}), LoadRule::Answered, "6 of 40 requests failed")]
     #[case::none(json!({"completed": 0, "failed": 40}), LoadRule::Answered, "0 completed, 40 failed")]
     #[case::lost(json!({"num_prompts": 50}), LoadRule::Accounted, "50 requested, 40 completed, 0 failed")]
-    #[case::short(json!({"total_output_tokens": 1100, "output_throughput": 275.0}), LoadRule::Length, "answers of 27.5 to 27.5 tokens")]
-    #[case::longer(json!({"total_output_tokens": 1920, "output_throughput": 480.0}), LoadRule::Length, "answers of 48 to 48 tokens")]
+    #[case::short(json!({"total_output_tokens": 1100, "output_throughput": 275.0}), LoadRule::Length, "answers of 27.5 tokens")]
+    #[case::longer(json!({"total_output_tokens": 1920, "output_throughput": 480.0}), LoadRule::Length, "answers of 48 tokens")]
     #[case::empty(json!({"output_lens": [0, 33], "total_output_tokens": 33, "errors": ["", ""]}), LoadRule::Length, "answers of 0 to 33 tokens")]
     #[case::sum(json!({"output_lens": [32, 32], "errors": ["", ""]}), LoadRule::Tokens, "1280 tokens in all, 64 of single answers")]
     #[case::rate(json!({"output_throughput": 400.0}), LoadRule::Tokens, "400 tokens/s, 1280 tokens in 4 s")]

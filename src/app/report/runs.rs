@@ -77,6 +77,14 @@ impl<'a> RunsReport<'a> {
             ))
             .with_help("report on the runs with this outcome: --all, without subjects"));
         }
+        if let Some((name, _)) = subjects.iter().find(|(_, source)| source.is_some())
+            && !request.filter.recipe.is_empty()
+        {
+            return Err(Failure::usage(format!(
+                "--recipe selects runs of --all, and folders are judged by it: {name} is a run"
+            ))
+            .with_help(format!("judge it by another recipe: retrial judge {name} --recipe FILE")));
+        }
         for (name, source) in subjects {
             if let Some(RunOrBatch::Run(directory)) = source {
                 let bundle = bundles.iter().find(|one| one.run == directory);

@@ -304,7 +304,7 @@ scenarios:
     lab.run(&["--set", "failed=1"]).expect_exit(1).prints("1 of 20 requests failed");
     lab.run(&["--set", "output_len=1000"])
         .expect_exit(1)
-        .prints("answers of 1024 to 1024 tokens")
+        .prints("answers of 1024 tokens")
         .prints("1000 tokens each");
 }
 

@@ -1,6 +1,7 @@
 //! Checks figures: each is provided, its keys fit together, and expectations and limits can be met.
 
 use super::CheckContext;
+use crate::client_figures::find_client;
 use crate::model::{entry_name, figure_name};
 use retrial_document::{MapEntry, Node, Span, find_nearest, suggest_name, suggest_nearest};
 use retrial_mlperf::figures::{
@@ -224,7 +225,10 @@ impl CheckContext<'_> {
         written: &str,
         span: &Span,
     ) -> Option<&'b MapEntry> {
-        if self.partial {
+        // An unknown client would declare figures, and is reported by itself.
+        let mut clients = measurement.entries().iter().filter(|entry| entry.key == "client");
+        let is_client_unknown = clients.any(|client| find_client(&client.value).is_none());
+        if self.partial || is_client_unknown {
             return None;
         }
         let own = measurement.entries_at("figures");

@@ -76,10 +76,12 @@ fn advise_on_invalid(entry: &ReportedVerdict<'_>) -> Vec<String> {
         // Results of others are not run again.
         let fix = id.filter(|_| is_violated);
         let fix = fix.map_or("", |_| "fix the violated rules and run it again; ");
-        let subject = id.unwrap_or(&entry.evidence);
-        format!(
-            "{fix}all rules with measured and required values: {program} judge {subject} --output json"
-        )
+        // What a folder was judged by is not known here.
+        let how = match id {
+            Some(id) => format!("{program} judge {id} --output json"),
+            None => "add --output json".to_owned(),
+        };
+        format!("{fix}all rules with measured and required values: {how}")
     });
     logs.into_iter().chain(rules).collect()
 }

@@ -48,14 +48,16 @@ pub fn judge_run_by_recipe(
     other: &ResolvedRecipe,
     require_accuracy: bool,
 ) -> Result<Verdict, RejudgeError> {
-    let plan: Plan = directory.read_json("plan.json").map_err(RunError::from)?;
-    let plan = plan_by_other_recipe(directory, &plan, other)?;
+    let own_plan: Plan = directory.read_json("plan.json").map_err(RunError::from)?;
+    let plan = plan_by_other_recipe(directory, &own_plan, other)?;
     let state = directory.read_state().map_err(RunError::from)?;
     let files = RunFiles::with_telemetry(directory, &plan, &state);
     let mut context = gather_context(&files);
     context.require_accuracy |= require_accuracy;
-    let reason = format!("judged by {}", other.recipe.name);
-    context.qualifiers.push(Qualifier::new(QualifierKind::ChangedRecipe, reason));
+    if plan != own_plan {
+        let reason = format!("judged by {}", other.recipe.name);
+        context.qualifiers.push(Qualifier::new(QualifierKind::ChangedRecipe, reason));
+    }
     Ok(verdict::judge(&context, &run::gather_evidence(&files)))
 }
 
