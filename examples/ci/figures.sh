@@ -3,13 +3,14 @@
 # Leaves figures.xml (JUnit), figures.md and figures.html, and the evidence in ./retrial.
 set -eu
 git fetch --quiet origin "${1:?the target branch is missing}"
-# Of this job only: others on the machine may build the same commits.
+# Of this job only: others on the machine may build the same commits, and remove what they have built. With the label, no
+# image is the same as theirs.
 job=${GITHUB_RUN_ID:-${CI_JOB_ID:-$$}}
 base=app:$(git rev-parse --short FETCH_HEAD)-$job
 change=app:$(git rev-parse --short HEAD)-$job
 trap 'docker rmi "$base" "$change" >/dev/null 2>&1 || true' EXIT
-git archive FETCH_HEAD | docker build --quiet --label figures --tag "$base" -
-docker build --quiet --label figures --tag "$change" .
+git archive FETCH_HEAD | docker build --quiet --label "figures=$job" --tag "$base" -
+docker build --quiet --label "figures=$job" --tag "$change" .
 
 # Of an earlier job in this directory.
 rm -rf retrial figures.xml figures.md figures.html
