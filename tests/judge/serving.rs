@@ -83,6 +83,19 @@ fn a_load_that_is_not_what_it_seems_is_invalid(
     assert_judged(&judge(client, RECIPE, "result.json", &output), 1, words);
 }
 
+/// A figure would be of one of them.
+#[test]
+fn an_output_of_several_loads_is_invalid() {
+    let load = |rate: u32| {
+        format!(
+            r#"{{"metrics": {{"request_totals": {{"successful": 40, "errored": 0, "total": 40}},
+            "output_tokens_per_second": {{"successful": {{"mean": {rate}}}}}}}}}"#
+        )
+    };
+    let output = format!(r#"{{"benchmarks": [{}, {}]}}"#, load(320), load(900));
+    assert_judged(&judge("guidellm", RECIPE, "out.json", &output), 1, "2 loads in out.json");
+}
+
 #[test]
 fn a_declared_figure_has_precedence() {
     let own = "      figures: { tpot_p90: { pattern: 'own (\\S+)', unit: ms, better: lower, file: own.txt } }\n";

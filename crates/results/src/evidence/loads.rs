@@ -40,6 +40,10 @@ fn check_file(client: &LoadClient, directory: &Path, file: &Path) -> Vec<RuleChe
         Ok(loads) => loads,
         Err(error) => return unreadable(error.to_string()),
     };
+    if loads.len() > 1 {
+        let measured = format!("{} loads in {}", loads.len(), file.display());
+        return vec![RuleCheck::violation(subject, measured, "one load, whose figures are read")];
+    }
     let checks = loads.iter().flat_map(|load| {
         let faults = load.find_faults(asked).into_iter();
         faults.map(move |fault| to_check(fault, load.concurrency, file))
