@@ -40,13 +40,19 @@ pub async fn notify_of_end(
         end["error"] = json!(error);
     }
     let input = terminal::to_json_line(&end);
-    let problem = match tokio::time::timeout(NOTIFY_TIMEOUT, execute(command, &input)).await {
-        Ok(Ok(status)) if status.success() => return,
-        Ok(Ok(status)) => format!("ended with {status}"),
-        Ok(Err(error)) => format!("failed to start: {error}"),
-        Err(_) => format!("still running after {} s", NOTIFY_TIMEOUT.as_secs()),
-    };
-    terminal::print_note(&format!("warning: --notify '{command}': {problem}"));
+    if let Some(problem) = execute_within(NOTIFY_TIMEOUT, command, &input).await {
+        terminal::print_note(&format!("warning: --notify '{command}': {problem}"));
+    }
+}
+
+/// Executes a command, waits for at most so long, and returns what went wrong.
+async fn execute_within(limit: Duration, command: &str, input: &str) -> Option<String> {
+    match tokio::time::timeout(limit, execute(command, input)).await {
+        Ok(Ok(status)) if status.success() => None,
+        Ok(Ok(status)) => Some(format!("ended with {status}")),
+        Ok(Err(error)) => Some(format!("failed to start: {error}")),
+        Err(_) => Some(format!("still running after {} s", limit.as_secs_f64())),
+    }
 }
 
 async fn execute(command: &str, input: &str) -> std::io::Result<std::process::ExitStatus> {
@@ -58,4 +64,36 @@ async fn execute(command: &str, input: &str) -> std::io::Result<std::process::Ex
         let _ = pipe.write_all(input.as_bytes()).await;
     }
     child.wait().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_command_that_takes_longer_is_not_waited_for_and_not_killed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (begun, ended) = (directory.path().join("begun"), directory.path().join("ended"));
+        let script = format!("cat > '{}'; sleep 1; touch '{}'", begun.display(), ended.display());
+        let problem = execute_within(Duration::from_millis(100), &script, "{}\n").await;
+        assert_eq!(problem.as_deref(), Some("still running after 0.1 s"));
+        assert!(!ended.exists());
+        let appears = async {
+            while !ended.exists() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_mins(1), appears).await.unwrap();
+        assert_eq!(std::fs::read_to_string(begun).unwrap(), "{}\n");
+    }
+
+    #[tokio::test]
+    async fn a_command_that_fails_is_told() {
+        let limit = Duration::from_mins(1);
+        assert_eq!(
+            execute_within(limit, "exit 3", "").await.as_deref(),
+            Some("ended with exit status: 3")
+        );
+        assert_eq!(execute_within(limit, "cat", "{}").await, None);
+    }
 }

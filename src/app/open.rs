@@ -116,7 +116,7 @@ pub fn find_results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failu
             if parse_last(name).is_none() && is_unknown(&of_run) && is_unknown(&of_batch) =>
         {
             let help = ErrorText::of(&of_run).help;
-            let message = format!("no such directory, run or batch: `{name}`");
+            let message = format!("no such file, directory, run or batch: `{name}`");
             Err(Failure::usage(ErrorText { message, help }))
         }
         _ => find_run_or_batch(home, name).map(Some),

@@ -155,6 +155,28 @@ fn a_changed_file_of_a_result_is_reported(
     }
 }
 
+/// A rule of a training log names its lines: an auditor looks them up.
+#[test]
+fn a_violated_rule_of_a_log_has_its_lines() {
+    let tree = tree();
+    let log = format!("{RESULT}/result_1.txt");
+    edit(&tree, &log, |text| {
+        text.replace("\"status\": \"success\"", "\"status\": \"success\", \"samples_count\": 1")
+    });
+    edit(&tree, &log, |text| text.replacen(":::MLLOG {", ":::MLLOG {{", 1));
+    let (code, json) = judge(tree.path(), &[]);
+    assert_eq!(code, 1);
+    let rules = json["results"][0]["rules"].as_array().unwrap();
+    let text = fs::read_to_string(tree.path().join(&log)).unwrap();
+    let position = |part: &str| 1 + text.lines().position(|line| line.contains(part)).unwrap();
+    for (name, part) in [("lines", ":::MLLOG {{"), ("samples_count", "\"run_stop\"")] {
+        let rule = rules.iter().find(|rule| rule["rule"] == format!("result_1.txt: {name}"));
+        let lines = rule.unwrap_or_else(|| panic!("{rules:#?}"))["lines"].as_array().unwrap();
+        let is_named = |line: &&Value| line["line"] == position(part) && line["file"] == log;
+        assert!(lines.iter().any(|line| is_named(&line)), "{lines:#?}");
+    }
+}
+
 #[test]
 fn a_system_is_described() {
     let rule = |from: &str, to: &str| {

@@ -208,7 +208,7 @@ fn a_name_of_a_file_that_does_not_exist_is_said_to_be_none() {
     let stderr = refused(&["batch", "five.txt"]);
     assert!(stderr.contains("no built-in recipe, and no file `five.txt`"), "{stderr}");
     let stderr = refused(&["judge", "nixx"]);
-    assert!(stderr.contains("no such directory, run or batch: `nixx`"), "{stderr}");
+    assert!(stderr.contains("no such file, directory, run or batch: `nixx`"), "{stderr}");
 }
 
 #[test]

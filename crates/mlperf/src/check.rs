@@ -45,8 +45,8 @@ pub(crate) const NOT_STATED: &str = "not in the logs";
 pub enum StatingLines {
     /// Entries of `LoadGen`'s detail log with one of these keys.
     Entries(Vec<Cow<'static, str>>),
-    /// The entry of the detail log in the line of this number, from 1.
-    Entry(u64),
+    /// The line of this number, from 1.
+    Line { file: Cow<'static, str>, number: u64 },
     /// Entries of the detail log that report an error.
     Errors,
     /// Entries of the detail log and lines of `accuracy.txt` that state the figure of this name.
@@ -228,6 +228,12 @@ impl RuleCheck {
     /// Returns whether it is shown unless all rules are: it was violated, or is a warning.
     pub fn is_notable(&self) -> bool {
         !self.passed || self.warning
+    }
+
+    /// Returns whether it differs from another at most in the lines that state it.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let stated_in = &other.stated_in;
+        *other == Self { stated_in: stated_in.clone(), ..self.clone() }
     }
 
     /// Returns the same check, made on one of several trials.

@@ -7,12 +7,13 @@ use crate::loadgen::detail::{entry_key, is_error_entry};
 use crate::loadgen::{DETAIL_FILE, figure_name_of_detail_key};
 
 impl StatingLines {
-    /// The names of the files that have such lines, next to `LoadGen`'s logs or in the folder of a compliance test.
-    pub fn files(&self) -> &[&'static str] {
+    /// The names of the files that have such lines, in the folder of the result or of a compliance test.
+    pub fn files(&self) -> Vec<&str> {
         match self {
-            Self::Entries(_) | Self::Entry(_) | Self::Errors | Self::Figures(_) => &[DETAIL_FILE],
-            Self::Figure(_) => &[DETAIL_FILE, ACCURACY_FILE],
-            Self::Texts { file, .. } => std::slice::from_ref(file),
+            Self::Entries(_) | Self::Errors | Self::Figures(_) => vec![DETAIL_FILE],
+            Self::Figure(_) => vec![DETAIL_FILE, ACCURACY_FILE],
+            Self::Texts { file, .. } => vec![file],
+            Self::Line { file, .. } => vec![file],
         }
     }
 
@@ -21,7 +22,7 @@ impl StatingLines {
         let figure_name = || figure_name_of_detail_key(entry_key(line)?.as_ref());
         match self {
             Self::Entries(keys) => entry_key(line).is_some_and(|key| keys.contains(&key)),
-            Self::Entry(entry) => number == *entry,
+            Self::Line { number: at, .. } => number == *at,
             Self::Errors => is_error_entry(line),
             Self::Figures(begin) => figure_name().is_some_and(|name| name.starts_with(begin)),
             Self::Figure(name) if file == DETAIL_FILE => {

@@ -80,13 +80,15 @@ pub fn start_batch(
     let state = before.state;
     record.approved = before.approved;
     let mut note = format!("{} is unfinished and continues", directory.id());
-    if before.plan.claims != record.plan.claims
-        && FileLock::find_holder(&directory.lock_path()).is_none()
-    {
-        let ended = state.trial_runs.values().any(|one| one.end.is_some());
-        record.plan.restated = before.plan.restated || ended;
+    let has_new_claims = before.plan.claims != record.plan.claims;
+    let ended = state.trial_runs.values().any(|one| one.end.is_some());
+    record.plan.restated = before.plan.restated || has_new_claims && ended;
+    if before.plan != record.plan && FileLock::find_holder(&directory.lock_path()).is_none() {
         write_record(&directory, &yaml, &record)?;
-        note = format!("{} has new claims, which are judged on its existing runs", directory.id());
+        if has_new_claims {
+            note =
+                format!("{} has new claims, which are judged on its existing runs", directory.id());
+        }
     }
     if !global.quiet {
         terminal::print_note(&format!("{note} (start a new one: --new)"));
@@ -156,7 +158,7 @@ struct EarlierBatch {
     state: BatchState,
 }
 
-/// The latest batch that is the same but for its claims: an unfinished one, or else one whose claims
+/// The latest batch that is the same but for its claims, its title and its file: an unfinished one, or else one whose claims
 /// are others. A finished batch with the same claims is measured again.
 ///
 /// # Errors
@@ -167,6 +169,8 @@ fn find_earlier_batch(home: &Home, record: &BatchRecord) -> Result<Option<Earlie
         let directory = RecordDirectory::from_path(home.batches_directory().join(id));
         let stored: BatchRecord = directory.read_json("batch.json").ok()?;
         let mut same = stored.clone();
+        same.plan.file.clone_from(&record.plan.file);
+        same.plan.title.clone_from(&record.plan.title);
         same.plan.claims.clone_from(&record.plan.claims);
         same.plan.restated = record.plan.restated;
         // Compared when its runs are planned, which says what differs.

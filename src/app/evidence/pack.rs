@@ -36,15 +36,12 @@ pub struct PackedBundle {
 /// Writes a run's bundle.
 ///
 /// # Errors
-/// If the run has no verdict, the key does not sign, or the disk takes no more.
+/// If the run has no verdict, the key does not sign, the file exists, or the disk takes no more.
 pub fn pack_bundle(
     run: &RunDirectory,
     to: &Path,
     key: Option<&Path>,
 ) -> Result<PackedBundle, Failure> {
-    if to.exists() {
-        return Err(Failure::host(format!("{} already exists", to.display())));
-    }
     let verdict: Verdict = run.read_json("verdict.json").map_err(|_| {
         Failure::usage(format!("{} has no verdict: only a finished run can be bundled", run.id()))
             .with_help(format!(

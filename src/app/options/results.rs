@@ -139,6 +139,12 @@ pub struct ReportRequest {
     /// Judge folders by the rules of this round (default: the round whose seeds are in the logs)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
+    /// Report on this division of submission trees
+    #[arg(long, value_name = "DIVISION", value_parser = division_parser(), conflicts_with_all = ["recipe", "all"])]
+    pub division: Option<Division>,
+    /// Report on this scenario of submission trees
+    #[arg(long, conflicts_with_all = ["recipe", "all"])]
+    pub scenario: Option<ScenarioName>,
     /// Compare folders with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,

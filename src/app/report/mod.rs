@@ -70,6 +70,9 @@ pub fn open_report<'a>(
         };
         subjects.push((name, subject));
     }
+    if let Some((name, _)) = subjects.iter().find(|(_, subject)| subject.is_some()) {
+        refuse_selections(request, name)?;
+    }
     let batch_subjects = subjects.iter().filter_map(|(_, subject)| match subject {
         Some(RunOrBatch::Batch(directory)) => Some(directory),
         _ => None,
@@ -87,14 +90,38 @@ pub fn open_report<'a>(
     }
 }
 
-/// Refuses filters of the history if subjects are named; outcomes select results of folders and trees.
+/// Refuses filters of the history if subjects are named; outcomes and a benchmark select results of folders and trees.
 fn refuse_filters(request: &ReportRequest) -> Result<(), Failure> {
     let mut rest = RunFilter { recipe: Vec::new(), settings: Vec::new(), ..request.filter.clone() };
     rest.facets.outcome.clear();
-    if rest.is_unrestricted() {
-        return Ok(());
+    let benchmarks = std::mem::take(&mut rest.facets.benchmark);
+    if !rest.is_unrestricted() {
+        return Err(Failure::usage(
+            "only --outcome, --benchmark, --division and --scenario select results of folders; other filters select runs",
+        )
+        .with_help("report on the runs that match: --all, without subjects"));
     }
-    Err(Failure::usage("only --outcome selects results of folders; other filters select runs")
+    if benchmarks.len() > 1 || !benchmarks.is_empty() && !request.filter.recipe.is_empty() {
+        return Err(Failure::usage(
+            "--benchmark selects one benchmark of folders, without --recipe",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what selects results of folders, for a run or a batch.
+fn refuse_selections(request: &ReportRequest, name: &str) -> Result<(), Failure> {
+    let facets = &request.filter.facets;
+    let selections = [
+        ("--outcome", !facets.outcome.is_empty()),
+        ("--benchmark", !facets.benchmark.is_empty()),
+        ("--division", request.division.is_some()),
+        ("--scenario", request.scenario.is_some()),
+    ];
+    let Some((option, _)) = selections.into_iter().find(|(_, is_given)| *is_given) else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!("{option} selects results of folders: {name} is a run or a batch"))
         .with_help("report on the runs that match: --all, without subjects"))
 }
 

@@ -43,6 +43,9 @@ impl ObjectionsReport {
                 benchmarks.push(judged);
             }
         })?;
+        if benchmarks.is_empty() && !outcomes.is_empty() {
+            return Err(runs::no_such_outcome(name, outcomes));
+        }
         Ok(Self {
             tree: name.clone(),
             rule_sources: find_rule_sources(&benchmarks).unwrap_or_default(),

@@ -70,14 +70,6 @@ impl<'a> RunsReport<'a> {
         let mut compared = Vec::new();
         let all_runs = subjects.iter().all(|(_, source)| source.is_some());
         if let Some((name, _)) = subjects.iter().find(|(_, source)| source.is_some())
-            && !request.filter.facets.outcome.is_empty()
-        {
-            return Err(Failure::usage(format!(
-                "--outcome selects results of folders: {name} is a run"
-            ))
-            .with_help("report on the runs with this outcome: --all, without subjects"));
-        }
-        if let Some((name, _)) = subjects.iter().find(|(_, source)| source.is_some())
             && !request.filter.recipe.is_empty()
         {
             return Err(Failure::usage(format!(
@@ -318,13 +310,17 @@ fn read_folder(
     let mut judged = judge::judge_results_below(global, path, &judge_request(request))?;
     judged.retain_mut(|one| judge::select_outcomes(&mut one.verdict, outcomes));
     if judged.is_empty() && !outcomes.is_empty() {
-        let (path, outcomes) = (path.display(), outcomes.join(" or "));
-        return Err(Failure::usage(format!("no result in {path} is {outcomes}")));
+        return Err(no_such_outcome(&path.display().to_string(), outcomes));
     }
     let results = judged.into_iter();
     let results =
         results.map(|judged| ReportInput { name: judged.path.clone(), judged, run: None });
     Ok(results.collect())
+}
+
+/// The failure where no result of a folder has one of these outcomes.
+pub(super) fn no_such_outcome(folder: &str, outcomes: &[String]) -> Failure {
+    Failure::usage(format!("no result in {folder} is {}", outcomes.join(" or ")))
 }
 
 /// What the folders of a report are judged by.
@@ -334,6 +330,9 @@ pub(super) fn judge_request(request: &ReportRequest) -> JudgeRequest {
         settings: request.filter.settings.clone().into(),
         force: true,
         round: request.round.clone(),
+        benchmark: request.filter.facets.benchmark.first().cloned(),
+        division: request.division,
+        scenario: request.scenario.clone(),
         reference: request.reference.clone(),
         ..JudgeRequest::default()
     }

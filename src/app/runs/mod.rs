@@ -3,12 +3,17 @@
 pub mod import;
 pub mod remove;
 
+use std::collections::HashMap;
+
+use itertools::Itertools as _;
 use serde::Serialize;
 
+use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use retrial_history::{RunFilter, RunIndex, RunSummary, entry};
+use retrial_store::RecordDirectory;
 
 /// The index of the home, up to date.
 pub fn open_index(global: &GlobalOptions) -> RunIndex {
@@ -19,6 +24,23 @@ pub fn open_index(global: &GlobalOptions) -> RunIndex {
         terminal::print_note(&format!("note: {note}"));
     }
     index
+}
+
+/// Returns how many runs the batches of these runs plan, those that have no verdict yet. A search decides on the way.
+pub fn planned_runs_of_unfinished(
+    global: &GlobalOptions,
+    rows: &[RunSummary],
+) -> HashMap<String, usize> {
+    let ids = rows.iter().filter_map(RunSummary::local_batch).map(|batch| batch.id.as_str());
+    let planned = ids.unique().filter(|id| RecordDirectory::is_valid_id(id)).filter_map(|id| {
+        let directory = RecordDirectory::from_path(global.home.batches_directory().join(id));
+        if directory.join("verdict.json").exists() {
+            return None;
+        }
+        let BatchRecord { plan, .. } = directory.read_json("batch.json").ok()?;
+        plan.search.is_none().then(|| (id.to_owned(), plan.schedule.trial_runs.len()))
+    });
+    planned.collect()
 }
 
 /// The message where no run matches the filters.

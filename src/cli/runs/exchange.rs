@@ -34,6 +34,10 @@ pub fn pack_selected_runs(
         return Err(Failure::usage("an archive is not written to standard output")
             .with_help("name a file: --to runs.tar.gz"));
     }
+    if to.exists() {
+        return Err(Failure::usage(format!("{} already exists", to.display()))
+            .with_help("name another file: --to FILE    or remove that one"));
+    }
     let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running(_));
     if let Some(row) = rows.iter().find(is_running) {
         let id = &row.id;

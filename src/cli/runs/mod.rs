@@ -57,7 +57,10 @@ fn list_runs(global: &GlobalOptions, arguments: &RunsArguments) {
         let document = if arguments.flat {
             content::runs::runs_document(&rows, &zone)
         } else {
-            content::runs::grouped_runs_document(&rows, &zone)
+            // Of a part of the runs, the number of all says nothing.
+            let all =
+                filter.is_unrestricted().then(|| runs::planned_runs_of_unfinished(global, &rows));
+            content::runs::grouped_runs_document(&rows, &all.unwrap_or_default(), &zone)
         };
         if global.output == OutputFormat::Markdown {
             terminal::print_text(&markdown::render_markdown(&document));

@@ -140,6 +140,12 @@ fn new_claims_are_judged_on_existing_runs() {
     assert_eq!(lab.started_runs().len(), runs, "nothing is measured again");
     let verdict = lab.batch_verdict();
     assert_eq!(verdict["claims"][0]["claim"], "two is faster than one");
+    // By another file it is the same batch.
+    let lab = lab.file("other.yaml", "schema: 1\ntitle: Under another name\nrecipe: ./recipe.yaml\nvary: { word: [one, two] }\ntrials: 4\nclaims: [two is as fast as one to within 90%]\n");
+    lab.retrial(&["batch", "./other.yaml"]).prints("which are judged on its existing runs");
+    assert_eq!(lab.started_runs().len(), runs, "nothing is measured again");
+    let verdict = lab.batch_verdict();
+    assert_eq!(verdict["title"], "Under another name");
     let again = lab.retrial(&["--output", "json", "judge", &lab.batch_id()]);
     let again: Value = serde_json::from_str(&again.out).unwrap();
     assert_eq!(again, verdict);

@@ -100,6 +100,29 @@ fn a_missing_file_is_one_violation() {
     }
 }
 
+/// Whatever else is wrong with a result, its figure differs from the published one.
+#[test]
+fn a_figure_that_differs_is_objected_to_also_where_the_accuracy_is_missing() {
+    let tree = tree();
+    let published = "10,950.2 tokens/s; summary_results.json lists 12,400 (6.0-9002)";
+    assert!(objections(tree.path(), &[]).contains(published));
+    fs::remove_file(tree.path().join(BENCHMARK).join("Server/accuracy/accuracy.txt")).unwrap();
+    let text = objections(tree.path(), &[]);
+    let (_, rest) = text.split_once(published).unwrap_or_else(|| panic!("{text}"));
+    let mut following = rest.lines().take(3);
+    assert!(following.any(|line| line.contains("result_completed_tokens_per_second")), "{text}");
+}
+
+#[test]
+fn objections_are_to_what_was_selected() {
+    let tree = tree();
+    let text = objections(tree.path(), &["--scenario", "Server"]);
+    assert!(text.contains("· Server\n") && !text.contains("· Interactive\n"), "{text}");
+    let none = report(tree.path(), &["--outcome", "failed"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no result in . is failed"));
+}
+
 #[test]
 fn a_missing_test_is_objected_to_where_it_should_be() {
     let tree = tree();

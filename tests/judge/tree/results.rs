@@ -397,6 +397,7 @@ fn results_are_selected_by_their_outcome() {
     let invalid = text("invalid");
     assert!(invalid.contains("Interactive") && !invalid.contains("Offline  "), "{invalid}");
     assert!(!text("failed").contains("Interactive"), "{}", text("failed"));
+    assert!(text("failed,inconclusive").contains("no result is failed or inconclusive"));
     let report = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
         let command = command.args(["report", "--output", "markdown"]).arg(example());
@@ -406,6 +407,15 @@ fn results_are_selected_by_their_outcome() {
     assert!(only.contains("| Interactive |") && !only.contains("| Offline |"), "{only}");
     let none = report(&["--outcome", "failed"]);
     assert!(String::from_utf8_lossy(&none.stderr).contains("is failed"), "{none:?}");
+    for selection in ["--scenario=Offline", "--benchmark=llama2-70b-99", "--division=closed"] {
+        let output = report(&[selection]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let is_whole = text.contains("| Interactive |");
+        assert!(output.status.success() && text.contains("| Offline |"), "{selection}: {output:?}");
+        assert_eq!(is_whole, !selection.ends_with("Offline"), "{selection}: {text}");
+    }
+    let none = report(&["--division=open"]);
+    assert!(none.status.code() == Some(2) && none.stdout.is_empty(), "{none:?}");
     let of_history = report(&["--gpu", "MI355X"]);
     assert!(String::from_utf8_lossy(&of_history.stderr).contains("--all"), "{of_history:?}");
 }

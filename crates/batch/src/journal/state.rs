@@ -185,7 +185,12 @@ impl BatchState {
 
     /// Returns whether a process reached the end of the batch without being stopped.
     pub fn is_over(&self) -> bool {
-        self.final_exit_code.is_some_and(|code| code != ExitCode::Interrupted.code())
+        self.final_exit_code.is_some() && !self.was_stopped()
+    }
+
+    /// Returns whether the latest process was stopped, and ended by itself.
+    pub fn was_stopped(&self) -> bool {
+        self.final_exit_code == Some(ExitCode::Interrupted.code())
     }
 }
 

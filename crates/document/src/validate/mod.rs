@@ -84,6 +84,14 @@ impl<'a, L: Language> Validator<'a, L> {
             }
         }
         self.report_missing_keys(node, object, &misspelt, at);
+        // What was meant has no value, like a key with a wrong one.
+        let absent = misspelt.into_iter().filter(|key| node.get(key).is_none());
+        out.extend(absent.map(|key| MapEntry {
+            key: key.to_owned(),
+            key_span: at.clone(),
+            append: false,
+            value: Node::null(at.clone()),
+        }));
         Node::map(out, node.span.clone())
     }
 

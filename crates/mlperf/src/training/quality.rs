@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::round::TrainingRules;
 use crate::Division;
 use crate::check::RuleCheck;
@@ -21,10 +23,25 @@ const COUNTING_EVENTS: [&str; 5] =
 /// One evaluation of the model.
 #[derive(Debug, Clone)]
 struct LoggedEvaluation {
+    /// The number of its line.
+    line: u64,
     count: Option<f64>,
     metric: Option<String>,
     value: Option<f64>,
 }
+
+/// The end of the run.
+#[derive(Debug, Clone, Copy)]
+struct LoggedStop {
+    /// The number of its line.
+    line: u64,
+    /// Samples or epochs.
+    count: Option<f64>,
+    time_ms: f64,
+}
+
+/// A violated rule, and the numbers of the lines that state it.
+type LinedCheck = (RuleCheck, Vec<u64>);
 
 /// The evaluations of a run so far.
 #[derive(Debug, Clone, Default)]
@@ -34,8 +51,7 @@ pub(super) struct QualityTracker {
     blocks: Vec<(Option<f64>, f64)>,
     /// Samples or epochs that the events around evaluations log.
     counted: Vec<f64>,
-    /// The samples or epochs that `run_stop` logs, and its time.
-    stopped: Option<(Option<f64>, f64)>,
+    stopped: Option<LoggedStop>,
 }
 
 impl QualityTracker {
@@ -44,8 +60,8 @@ impl QualityTracker {
         self.stopped.is_some()
     }
 
-    /// Adds an event: an evaluation, the begin or end of a block, a count of samples.
-    pub fn read_event(&mut self, event: &MllogEvent, rules: &TrainingRules) {
+    /// Adds an event of a line: an evaluation, the begin or end of a block, a count of samples.
+    pub fn read_event(&mut self, event: &MllogEvent, line: u64, rules: &TrainingRules) {
         let rule = &rules.evaluation;
         let (key, count) = (event.key.as_str(), event.metadata_number(&rule.counts));
         if COUNTING_EVENTS.contains(&key) && self.counted.len() < MAX_STORED_EVENTS {
@@ -54,12 +70,13 @@ impl QualityTracker {
         let is_block = key == "block_start" || key == "block_stop";
         if key == rule.key && !self.has_stopped() && self.evaluated.len() < MAX_STORED_EVENTS {
             self.evaluated.push(LoggedEvaluation {
+                line,
                 count,
                 metric: event.metadata_text("metric").map(str::to_owned),
                 value: event.value.as_f64(),
             });
         } else if key == "run_stop" && !self.has_stopped() {
-            self.stopped = Some((count, event.time_ms));
+            self.stopped = Some(LoggedStop { line, count, time_ms: event.time_ms });
         } else if is_block && rules.is_evaluated_later() && self.blocks.len() < MAX_STORED_EVENTS {
             let begun = count.filter(|_| key == "block_start");
             self.blocks.push((begun, event.time_ms));
@@ -71,7 +88,7 @@ impl QualityTracker {
         self,
         rules: &TrainingRules,
         batch: Option<f64>,
-    ) -> (Option<f64>, Vec<RuleCheck>) {
+    ) -> (Option<f64>, Vec<LinedCheck>) {
         let mut violated = Vec::new();
         let count = if rules.is_evaluated_later() {
             self.check_checkpoints(rules, &mut violated)
@@ -85,12 +102,12 @@ impl QualityTracker {
     }
 
     /// The target was met, by the last evaluation and by no other: then the run stops.
-    fn check_target(&self, rules: &TrainingRules, violated: &mut Vec<RuleCheck>) {
+    fn check_target(&self, rules: &TrainingRules, violated: &mut Vec<LinedCheck>) {
         let rule = &rules.evaluation;
         let Some((last, before)) = self.evaluated.split_last() else {
             let missing =
                 RuleCheck::violation(&rule.key, "missing before run_stop", "at least once");
-            return violated.push(missing);
+            return violated.push((missing, self.stop_line()));
         };
         let meets = |evaluation: &&LoggedEvaluation| {
             evaluation.value.is_some_and(|value| rule.target.allows(value))
@@ -99,18 +116,23 @@ impl QualityTracker {
         let early = before.iter().rev().find(meets);
         if !meets(&last) {
             let measured = format!("the last {} is {}", rule.key, shown(last.value));
-            violated.push(RuleCheck::violation("target", measured, rule.target.describe()));
+            let check = RuleCheck::violation("target", measured, rule.target.describe());
+            violated.push((check, vec![last.line]));
         } else if let (Some(early), Division::Closed) = (early, rules.division) {
             let (value, at) = (shown(early.value), shown(early.count));
             let measured = format!("{} {value} met it at {at} already", rule.key);
             let required = "the run stops where it is met";
-            violated.push(RuleCheck::violation("target", measured, required));
+            violated.push((RuleCheck::violation("target", measured, required), vec![early.line]));
         }
-        let counts: Vec<f64> =
-            self.evaluated.iter().filter_map(|evaluation| evaluation.count).collect();
-        if let Some(pair) = counts.windows(2).find(|pair| pair[1] < pair[0]) {
-            let measured = format!("{} after {}", format_grouped(pair[1]), format_grouped(pair[0]));
-            violated.push(RuleCheck::violation(&rule.counts, measured, "never fewer than before"));
+        let counted = self
+            .evaluated
+            .iter()
+            .filter_map(|evaluation| Some((evaluation.line, evaluation.count?)));
+        let fewer = counted.tuple_windows().find(|((_, before), (_, after))| after < before);
+        if let Some(((first, before), (second, after))) = fewer {
+            let measured = format!("{} after {}", format_grouped(after), format_grouped(before));
+            let check = RuleCheck::violation(&rule.counts, measured, "never fewer than before");
+            violated.push((check, vec![first, second]));
         }
     }
 
@@ -120,13 +142,13 @@ impl QualityTracker {
         rules: &TrainingRules,
         count: f64,
         batch: Option<f64>,
-    ) -> Option<RuleCheck> {
+    ) -> Option<LinedCheck> {
         let unit = rules.evaluation.counts.as_str();
         let sample_batch = batch.filter(|batch| unit == "samples_count" && *batch > 0.0);
         // AMD's run_stop counts the batch under way.
         let within = sample_batch.unwrap_or(count * 1e-6);
         let differs = |other: &f64| (other - count).abs() > within;
-        let stopped = self.stopped.and_then(|(count, _)| count).filter(differs);
+        let stopped = self.stopped.and_then(|stop| stop.count).filter(differs);
         let shown = format_grouped(count);
         let (measured, required) =
             if let Some(batch) = sample_batch.filter(|batch| count % batch > 0.0) {
@@ -141,7 +163,14 @@ impl QualityTracker {
             } else {
                 return None;
             };
-        Some(RuleCheck::violation(unit, measured, required))
+        let last = self.evaluated.last().map(|last| last.line);
+        let lines = last.into_iter().chain(self.stop_line()).collect();
+        Some((RuleCheck::violation(unit, measured, required), lines))
+    }
+
+    /// The number of the line of `run_stop`, if it has one.
+    fn stop_line(&self) -> Vec<u64> {
+        self.stopped.iter().map(|stop| stop.line).collect()
     }
 
     /// Checkpoints are evaluated after the run, each by several metrics: the first that meets all
@@ -149,9 +178,10 @@ impl QualityTracker {
     fn check_checkpoints(
         &self,
         rules: &TrainingRules,
-        violated: &mut Vec<RuleCheck>,
+        violated: &mut Vec<LinedCheck>,
     ) -> Option<f64> {
         let rule = &rules.evaluation;
+        let lines = || self.evaluated.iter().map(|evaluation| evaluation.line).collect_vec();
         let mut checkpoints: Vec<(f64, BTreeMap<&str, f64>)> = Vec::new();
         for evaluation in &self.evaluated {
             let (Some(count), Some(metric), Some(value)) =
@@ -169,14 +199,15 @@ impl QualityTracker {
         if checkpoints.len() < rule.least {
             let measured = format!("{} checkpoints", checkpoints.len());
             let required = format!("at least {}", rule.least);
-            violated.push(RuleCheck::violation(&rule.key, measured, required));
+            violated.push((RuleCheck::violation(&rule.key, measured, required), lines()));
         }
         let names: Vec<&str> = rule.metrics.keys().map(String::as_str).collect();
         let is_whole =
             |metrics: &BTreeMap<&str, f64>| names.iter().all(|name| metrics.contains_key(name));
         if !checkpoints.iter().all(|(_, metrics)| is_whole(metrics)) {
             let required = format!("{} of each checkpoint", names.join(" and "));
-            violated.push(RuleCheck::violation("metrics", "some are missing", required));
+            let check = RuleCheck::violation("metrics", "some are missing", required);
+            violated.push((check, lines()));
         }
         let meets = |(_, metrics): &&(f64, BTreeMap<&str, f64>)| {
             let mut targets = rule.metrics.iter();
@@ -190,7 +221,8 @@ impl QualityTracker {
             let targets =
                 metric_targets.map(|(name, range)| format!("{name} {}", range.describe()));
             let required = targets.collect::<Vec<_>>().join(", ");
-            violated.push(RuleCheck::violation("target", "no checkpoint meets it", required));
+            let check = RuleCheck::violation("target", "no checkpoint meets it", required);
+            violated.push((check, lines()));
             return None;
         };
         violated.extend(self.check_stop_time(first));
@@ -199,8 +231,8 @@ impl QualityTracker {
 
     /// Checks the time of `run_stop`, which is written after the checkpoints were evaluated: it is that of the end
     /// of a training block, and no block of an earlier checkpoint begins after it.
-    fn check_stop_time(&self, first: f64) -> Option<RuleCheck> {
-        let (_, stopped) = self.stopped?;
+    fn check_stop_time(&self, first: f64) -> Option<LinedCheck> {
+        let LoggedStop { time_ms: stopped, .. } = self.stopped?;
         let times = self.blocks.iter().map(|(_, time)| (time - stopped).abs());
         let away = times.min_by(f64::total_cmp).unwrap_or_default();
         let is_earlier = |begun: Option<f64>| begun.is_some_and(|begun| begun < first);
@@ -214,6 +246,6 @@ impl QualityTracker {
             return None;
         };
         let required = "the end of its checkpoint's training";
-        Some(RuleCheck::violation("clock", measured, required))
+        Some((RuleCheck::violation("clock", measured, required), self.stop_line()))
     }
 }

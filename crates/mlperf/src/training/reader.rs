@@ -10,7 +10,7 @@ use super::phases::PhaseTracker;
 use super::quality::QualityTracker;
 use super::round::TrainingRules;
 use super::rule::{OccurrenceCount, format_value};
-use crate::check::RuleCheck;
+use crate::check::{RuleCheck, StatingLines};
 use crate::mllog::{MllogEvent, TrainingRun, TrainingRunReader, parse_entries};
 
 /// The identity of a result, the same in all of its logs.
@@ -24,13 +24,19 @@ const MAX_SEEDS: usize = 100_000;
 struct Occurrences {
     count: usize,
     first: Value,
-    differ: bool,
+    first_line: u64,
+    /// The line of the first other value.
+    differing_line: Option<u64>,
 }
 
 /// Reads one log, and checks it against the rules of a single log.
 #[derive(Debug)]
 pub struct LogReader<'a> {
     rules: &'a TrainingRules,
+    /// The name of the log's file.
+    file: &'a str,
+    /// The number of the line that is read, from 1.
+    line: u64,
     runs: TrainingRunReader,
     phases: PhaseTracker,
     quality: QualityTracker,
@@ -40,14 +46,17 @@ pub struct LogReader<'a> {
     /// Samples or epochs of the evaluation before.
     last_evaluation: Option<f64>,
     seeds: Vec<Seed>,
-    malformed: usize,
+    /// The numbers of lines that cannot be read.
+    malformed: Vec<u64>,
     violated: Vec<RuleCheck>,
 }
 
 impl<'a> LogReader<'a> {
-    pub fn new(rules: &'a TrainingRules) -> Self {
+    pub fn new(rules: &'a TrainingRules, file: &'a str) -> Self {
         Self {
             rules,
+            file,
+            line: 0,
             runs: TrainingRunReader::default(),
             phases: PhaseTracker::default(),
             quality: QualityTracker::default(),
@@ -56,35 +65,40 @@ impl<'a> LogReader<'a> {
             latest: LastNumbers::new(),
             last_evaluation: None,
             seeds: Vec::new(),
-            malformed: 0,
+            malformed: Vec::new(),
             violated: Vec::new(),
         }
     }
 
     /// Reads one line, which may have several events or none.
     pub fn feed_line(&mut self, line: &str) {
+        self.line += 1;
         for entry in parse_entries(line) {
             match entry {
                 Some(event) => self.read_event(&event),
-                None => self.malformed += 1,
+                None => self.malformed.push(self.line),
             }
         }
     }
 
     fn read_event(&mut self, event: &MllogEvent) {
         self.runs.read_event(event);
-        self.quality.read_event(event, self.rules);
-        let order = self.phases.check_event(event, self.rules);
-        self.violated.extend(order);
+        self.quality.read_event(event, self.line, self.rules);
+        if let Some(check) = self.phases.check_event(event, self.rules) {
+            self.add_check(check, &[self.line]);
+        }
         let key = event.key.as_str();
         if let Some((name, rule)) = self.rules.keys.get_key_value(key) {
             let entry = self.occurrences.entry(name).or_insert_with(|| Occurrences {
                 count: 0,
                 first: event.value.clone(),
-                differ: false,
+                first_line: self.line,
+                differing_line: None,
             });
             entry.count += 1;
-            entry.differ |= entry.first != event.value;
+            if entry.first != event.value {
+                entry.differing_line.get_or_insert(self.line);
+            }
             if let Some(required) = rule.find_violation(event, &self.latest) {
                 self.add_violation(key, format_value(&event.value), required);
             }
@@ -143,16 +157,36 @@ impl<'a> LogReader<'a> {
         });
     }
 
+    /// Adds a violation by the event of this line.
     fn add_violation(
         &mut self,
         rule: &str,
         measured: impl Into<String>,
         required: impl Into<String>,
     ) {
+        self.add_violation_in(&[self.line], rule, measured, required);
+    }
+
+    /// Adds a violation that these lines state, unless one of its rule was added; no line states what is missing.
+    fn add_violation_in(
+        &mut self,
+        lines: &[u64],
+        rule: &str,
+        measured: impl Into<String>,
+        required: impl Into<String>,
+    ) {
         if !self.violated.iter().any(|check| check.rule == rule) {
-            let check = RuleCheck::violation(rule, measured, required);
-            self.violated.push(check);
+            self.add_check(RuleCheck::violation(rule, measured, required), lines);
         }
+    }
+
+    fn add_check(&mut self, mut check: RuleCheck, lines: &[u64]) {
+        let file = || self.file.to_owned().into();
+        let lines = lines.iter();
+        check
+            .stated_in
+            .extend(lines.map(|number| StatingLines::Line { file: file(), number: *number }));
+        self.violated.push(check);
     }
 
     /// Returns the log's contents, and the rules that it violates.
@@ -162,12 +196,13 @@ impl<'a> LogReader<'a> {
         let run = match runs.finish() {
             Ok(mut runs) => {
                 if runs.len() > 1 {
-                    self.add_violation("run", format!("{} runs", runs.len()), "one run in a log");
+                    let measured = format!("{} runs", runs.len());
+                    self.add_violation_in(&[], "run", measured, "one run in a log");
                 }
                 runs.remove(0)
             }
             Err(error) => {
-                self.add_violation("run", error.to_string(), "one run");
+                self.add_violation_in(&[], "run", error.to_string(), "one run");
                 TrainingRun::default()
             }
         };
@@ -177,9 +212,10 @@ impl<'a> LogReader<'a> {
             None if self.quality.has_stopped() => LogEnding::Aborted,
             None => LogEnding::Truncated,
         };
-        if self.malformed > 0 {
-            let lines = format!("{} lines cannot be read", self.malformed);
-            self.add_violation("lines", lines, "JSON after :::MLLOG");
+        let malformed = std::mem::take(&mut self.malformed);
+        if !malformed.is_empty() {
+            let measured = format!("{} lines cannot be read", malformed.len());
+            self.add_violation_in(&malformed, "lines", measured, "JSON after :::MLLOG");
         }
         let mut converged_after = Some(f64::INFINITY);
         if ending == LogEnding::Converged {
@@ -188,7 +224,9 @@ impl<'a> LogReader<'a> {
             let quality = std::mem::take(&mut self.quality);
             let (count, violated) = quality.finish(self.rules, batch);
             converged_after = count;
-            self.violated.extend(violated);
+            for (check, lines) in violated {
+                self.add_check(check, &lines);
+            }
         }
         let minutes = self.minutes_to_train(&run, ending);
         TrainingLog {
@@ -210,7 +248,7 @@ impl<'a> LogReader<'a> {
         match run.minutes_to_train(None) {
             Ok(minutes) => Some(minutes),
             Err(error) => {
-                self.add_violation("time", error.to_string(), "run_stop after run_start");
+                self.add_violation_in(&[], "time", error.to_string(), "run_stop after run_start");
                 None
             }
         }
@@ -224,20 +262,21 @@ impl<'a> LogReader<'a> {
             let count = occurrences.map_or(0, |occurrences| occurrences.count);
             let alternative_key = rule.or.as_deref();
             let other = alternative_key.and_then(|or| self.occurrences.get(or));
-            let differ = occurrences.is_some_and(|occurrences| occurrences.differ);
+            let differing =
+                occurrences.and_then(|found| Some([found.first_line, found.differing_line?]));
             match rule.count {
                 OccurrenceCount::One if count == 0 => {
-                    self.add_violation(name, "missing", "once in each log");
+                    self.add_violation_in(&[], name, "missing", "once in each log");
                 }
                 // Several with the same value count as one.
-                OccurrenceCount::One if differ => {
+                OccurrenceCount::One if let Some(lines) = differing => {
                     let measured = format!("{count} times, with different values");
-                    self.add_violation(name, measured, "once in each log");
+                    self.add_violation_in(&lines, name, measured, "once in each log");
                 }
                 OccurrenceCount::Some if count == 0 && other.is_none() => {
                     let alternative_text = alternative_key.map(|or| format!(", or {or}"));
                     let required = format!("at least once{}", alternative_text.unwrap_or_default());
-                    self.add_violation(name, "missing", required);
+                    self.add_violation_in(&[], name, "missing", required);
                 }
                 _ => {}
             }

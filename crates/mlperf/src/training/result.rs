@@ -77,12 +77,16 @@ fn check_converged_runs(logs: &[NamedLog]) -> RuleCheck {
 
 /// Rules that single logs violate: logs that violate one in the same way are listed together.
 fn group_violations(logs: &[NamedLog]) -> Vec<RuleCheck> {
-    let mut groups: Vec<(&RuleCheck, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<(RuleCheck, Vec<&str>)> = Vec::new();
     for entry in logs {
         for check in &entry.log.violated {
-            match groups.iter_mut().find(|(violated, _)| *violated == check) {
-                Some((_, names)) => names.push(&entry.name),
-                None => groups.push((check, vec![&entry.name])),
+            let is_same = |(other, _): &&mut (RuleCheck, Vec<&str>)| other.says_the_same(check);
+            match groups.iter_mut().find(is_same) {
+                Some((violated, names)) => {
+                    violated.stated_in.extend_from_slice(&check.stated_in);
+                    names.push(&entry.name);
+                }
+                None => groups.push((check.clone(), vec![&entry.name])),
             }
         }
     }
@@ -97,7 +101,7 @@ fn group_violations(logs: &[NamedLog]) -> Vec<RuleCheck> {
     }
     let checks = groups.into_iter().map(|(check, names)| RuleCheck {
         rule: format!("{}: {}", join_names(&names), check.rule),
-        ..check.clone()
+        ..check
     });
     checks.collect()
 }

@@ -10,7 +10,7 @@ use retrial_document::measures::format;
 use retrial_mlperf::check::{EvidenceLine, RuleCheckKind};
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::{JudgedBenchmark, TreeFault};
-use retrial_results::verdict::{Outcome, Reference, ResultVerdict, RuleCheck, number};
+use retrial_results::verdict::{Reference, ResultVerdict, RuleCheck, number};
 
 /// What the objections are made of.
 pub struct ObjectionsSource<'a> {
@@ -131,7 +131,7 @@ fn result_section(
     }));
     let facts =
         facts.into_iter().map(|(label, fact)| ListItem::with_key(format!("{label}:"), fact));
-    let differs = performance.filter(|result| result.outcome == Outcome::NotReproduced);
+    let differs = performance.filter(|result| result.differs_from_published());
     let published = differs.zip(reference).and_then(|(result, name)| published_item(result, name));
     let facts = Vec::from_iter(Block::list(facts));
     rule_section(title, facts, &rules.collect_vec(), published, found)

@@ -286,7 +286,10 @@ impl TreeReport {
                 counts.accuracy, counts.compliance
             );
         }
-        let mut lines = vec![first];
+        let is_none_selected = !self.style.outcomes.is_empty() && self.reported_system.is_empty();
+        let none = || format!("no result is {}", join(&self.style.outcomes, " or "));
+        let mut lines = Vec::from_iter(is_none_selected.then(none));
+        lines.push(first);
         lines.extend(reference.map(|reference| counts.describe_comparison(reference)));
         if counts.benchmarks_broken > 0 {
             let count = format::format_count(counts.benchmarks_broken, "benchmark");

@@ -15,6 +15,7 @@ pub mod context;
 mod cut_run;
 pub mod endpoints;
 pub mod environment;
+mod evidence_lines;
 mod execution;
 mod failed_line;
 pub mod figures;

@@ -166,12 +166,22 @@ impl ResultVerdict {
         matches!(self.outcome, Outcome::Invalid | Outcome::Failed)
     }
 
+    /// Returns the judgement of the deciding figure; none where nothing is published for it.
+    fn deciding_judgement(&self) -> Option<&Judgement> {
+        let deciding = self.deciding.as_ref()?;
+        self.judgements.iter().find(|judgement| judgement.figure == *deciding)
+    }
+
+    /// Returns whether its deciding figure does not reproduce the published one, also where a rule is violated.
+    pub fn differs_from_published(&self) -> bool {
+        let judged = self.deciding_judgement();
+        judged.is_some_and(|judgement| judgement.outcome == Outcome::NotReproduced)
+    }
+
     /// Returns whether its deciding figure is of a single trial, whose noise the recipe does not state.
     pub fn is_of_single_trial(&self) -> bool {
-        let decides = |judgement: &&Judgement| self.deciding.as_ref() == Some(&judgement.figure);
         let is_single = self.mode == Mode::Performance && self.trials.len() == 1;
-        let judged = self.judgements.iter().find(decides);
-        judged.map_or(is_single, Judgement::is_of_single_trial)
+        self.deciding_judgement().map_or(is_single, Judgement::is_of_single_trial)
     }
 
     /// Returns the outcome of a judged figure: a violated rule counts, whatever the figure.

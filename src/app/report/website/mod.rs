@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, ReportRequest};
 use crate::app::{runs, terminal};
+use retrial_batch::run::read_state;
 use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
@@ -131,6 +132,8 @@ fn read_batches(
             BatchRecord::Judged(RecordedBatch::new(&verdict, report))
         } else if FileLock::find_holder(&directory.lock_path()).is_some() {
             BatchRecord::Running
+        } else if read_state(&directory).is_ok_and(|state| state.was_stopped()) {
+            BatchRecord::Stopped
         } else {
             BatchRecord::Interrupted
         };

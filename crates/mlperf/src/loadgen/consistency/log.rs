@@ -7,7 +7,7 @@ use super::statements::loaded_samples_rule;
 use super::{CLOCK_TOLERANCE_NS, LoadgenRun, collapse_passed_checks};
 use crate::check::{Rule, RuleCheck, StatingLines};
 use crate::loadgen::detail::{ClockReversal, UnreadableEntry};
-use crate::loadgen::{LoadgenDetail, TestMode, TestScenario};
+use crate::loadgen::{DETAIL_FILE, LoadgenDetail, TestMode, TestScenario};
 use crate::power::parse_moment;
 use retrial_readings::number::{format_figure, format_grouped, to_f64};
 
@@ -102,19 +102,23 @@ fn check_duration(detail: &LoadgenDetail, mode: Option<TestMode>) -> Option<Rule
     ))
 }
 
+fn detail_line(number: u64) -> StatingLines {
+    StatingLines::Line { file: DETAIL_FILE.into(), number }
+}
+
 /// Warns of an entry that was logged before the one above it, by the log's own clock.
 fn check_clock(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let ClockReversal { key, line, by_ms } = detail.clock_reversal.as_ref()?;
     let earlier = format_figure(by_ms * 1e6, "ns");
     let measured = format!("line {line} ({key}) is {earlier} earlier than the entry above it");
-    let rule = Rule::stated_in("time stamps of the detail log", StatingLines::Entry(*line));
+    let rule = Rule::stated_in("time stamps of the detail log", detail_line(*line));
     Some(RuleCheck::warning(rule, measured, "in order"))
 }
 
 fn check_entries(detail: &LoadgenDetail) -> Option<RuleCheck> {
     let UnreadableEntry { key, line, value } = detail.unreadable_entry.as_ref()?;
     let measured = format!("line {line} ({key}): {value}");
-    let rule = Rule::stated_in("entries of the detail log", StatingLines::Entry(*line));
+    let rule = Rule::stated_in("entries of the detail log", detail_line(*line));
     Some(RuleCheck::warning(rule, measured, "a value as LoadGen writes it"))
 }
 

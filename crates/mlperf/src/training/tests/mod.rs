@@ -29,7 +29,7 @@ fn rules(round: &str, benchmark: &str, division: Division) -> TrainingRules {
 
 fn read(rules: &TrainingRules, logs: &[String]) -> Vec<NamedLog> {
     let read = |text: &String| {
-        let mut reader = LogReader::new(rules);
+        let mut reader = LogReader::new(rules, "result_0.txt");
         text.lines().for_each(|line| reader.feed_line(line));
         reader.finish()
     };

@@ -1,5 +1,7 @@
 //! A table of runs.
 
+use std::collections::HashMap;
+
 use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,7 +20,16 @@ const MAX_CELL_LETTERS: usize = 48;
 /// A row of the table: one run, or the runs of a batch.
 enum RunsRow<'a> {
     Run(&'a RunSummary),
-    Batch(String, Vec<&'a RunSummary>),
+    Batch(BatchRow<'a>),
+}
+
+/// The runs of a batch.
+struct BatchRow<'a> {
+    id: String,
+    /// The runs, newest last.
+    runs: Vec<&'a RunSummary>,
+    /// How many runs are planned, if it did not end.
+    planned: Option<usize>,
 }
 
 /// The runs as a table, a row for each.
@@ -26,8 +37,13 @@ pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     runs_table(rows, rows.iter().map(RunsRow::Run).collect(), zone)
 }
 
-/// The runs as a table, those of a batch in one row, at the place of the last one.
-pub fn grouped_runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
+/// The runs as a table, those of a batch in one row, at the place of the last one. `planned` has the number of runs that
+/// a batch plans, by the ids of those that did not end.
+pub fn grouped_runs_document(
+    rows: &[RunSummary],
+    planned: &HashMap<String, usize>,
+    zone: &TimeZone,
+) -> Document {
     let batch_of = |row: &'_ RunSummary| row.local_batch().map(|batch| batch.id.clone());
     let mut lines: Vec<RunsRow<'_>> = Vec::new();
     for (position, row) in rows.iter().enumerate() {
@@ -38,7 +54,8 @@ pub fn grouped_runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
         let is_of_batch = |other: &&RunSummary| batch_of(other).as_ref() == Some(&batch);
         if !rows[position + 1..].iter().any(|other| is_of_batch(&other)) {
             let runs = rows.iter().filter(is_of_batch).collect();
-            lines.push(RunsRow::Batch(batch, runs));
+            let planned = planned.get(&batch).copied();
+            lines.push(RunsRow::Batch(BatchRow { id: batch, runs, planned }));
         }
     }
     runs_table(rows, lines, zone)
@@ -95,7 +112,7 @@ impl<'a> RunsRow<'a> {
     fn runs(&self) -> &[&'a RunSummary] {
         match self {
             Self::Run(run) => std::slice::from_ref(run),
-            Self::Batch(_, runs) => runs,
+            Self::Batch(batch) => &batch.runs,
         }
     }
 
@@ -110,14 +127,14 @@ impl<'a> RunsRow<'a> {
     fn last_run(&self) -> &'a RunSummary {
         match self {
             Self::Run(run) => run,
-            Self::Batch(_, runs) => runs[runs.len() - 1],
+            Self::Batch(batch) => batch.runs[batch.runs.len() - 1],
         }
     }
 
     fn id(&self) -> String {
         match self {
             Self::Run(run) => run.id.clone(),
-            Self::Batch(id, _) => id.clone(),
+            Self::Batch(batch) => batch.id.clone(),
         }
     }
 
@@ -125,7 +142,7 @@ impl<'a> RunsRow<'a> {
     fn outcome(&self) -> TableCell {
         match self {
             Self::Run(run) => status_cell(run),
-            Self::Batch(_, runs) => {
+            Self::Batch(BatchRow { runs, planned, .. }) => {
                 // A run that was retried counts once, by its last attempt.
                 let position = |run: &&&RunSummary| {
                     let batch = run.batch.as_ref();
@@ -146,7 +163,12 @@ impl<'a> RunsRow<'a> {
                     1 => "; 1 retry".to_owned(),
                     several => format!("; {several} retries"),
                 };
-                let runs = format::format_count(latest.len(), "run");
+                let runs = match planned {
+                    Some(planned) => {
+                        format!("{} of {}", latest.len(), format::format_count(*planned, "run"))
+                    }
+                    None => format::format_count(latest.len(), "run"),
+                };
                 let verdicts = (judged.len() < latest.len())
                     .then(|| format!(", {}", format::format_count(judged.len(), "verdict")));
                 let runs = runs + &verdicts.unwrap_or_default();

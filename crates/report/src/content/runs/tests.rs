@@ -1,5 +1,7 @@
 use jiff::Timestamp;
 
+use std::collections::HashMap;
+
 use super::*;
 use crate::terminal::{Terminal, render_terminal};
 use retrial_history::{DecidingFigure, RunState};
@@ -114,7 +116,11 @@ fn the_runs_of_a_batch_are_one_row() {
     }
     rows[1].outcome = None;
     let terminal = Terminal { width: 200, color: false, unicode: true };
-    let text = render_terminal(&grouped_runs_document(&rows, &TimeZone::UTC), terminal);
+    let render = |planned: &[(&str, usize)]| {
+        let planned = planned.iter().map(|(id, runs)| ((*id).to_owned(), *runs)).collect();
+        render_terminal(&grouped_runs_document(&rows, &planned, &TimeZone::UTC), terminal)
+    };
+    let text = render(&[]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 5, "{text}");
     let batch = lines[2].split_whitespace().collect::<Vec<_>>().join(" ");
@@ -122,6 +128,8 @@ fn the_runs_of_a_batch_are_one_row() {
         "20261121-100000-releases-77aa 3 runs: 1 failed, 2 reproduced ResNet-50 on the CPU";
     assert!(batch.starts_with(expected), "{text}");
     assert!(lines[3].starts_with(&rows[3].id), "{text}");
+    let unfinished = render(&[("20261121-100000-releases-77aa", 6)]);
+    assert!(unfinished.contains("3 of 6 runs: 1 failed, 2 reproduced"), "{unfinished}");
 }
 
 #[test]
@@ -136,7 +144,8 @@ fn a_retried_run_of_a_batch_counts_once() {
     }
     rows[0].outcome = None;
     let terminal = Terminal { width: 200, color: false, unicode: true };
-    let text = render_terminal(&grouped_runs_document(&rows, &TimeZone::UTC), terminal);
+    let text =
+        render_terminal(&grouped_runs_document(&rows, &HashMap::new(), &TimeZone::UTC), terminal);
     assert!(text.contains("2 runs: 2 reproduced; 1 retry"), "{text}");
 }
 

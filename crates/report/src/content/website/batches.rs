@@ -29,6 +29,8 @@ pub enum BatchRecord {
     Judged(RecordedBatch),
     /// A process executes it, and it has no verdict yet.
     Running,
+    /// It was stopped before its end.
+    Stopped,
     /// No process executes it, and it has no verdict.
     Interrupted,
 }
@@ -69,7 +71,7 @@ impl BatchRuns<'_> {
     fn judged(&self) -> Option<&RecordedBatch> {
         match self.record? {
             BatchRecord::Judged(batch) => Some(batch),
-            BatchRecord::Running | BatchRecord::Interrupted => None,
+            BatchRecord::Running | BatchRecord::Stopped | BatchRecord::Interrupted => None,
         }
     }
 
@@ -78,13 +80,17 @@ impl BatchRuns<'_> {
     }
 
     fn conclusion(&self) -> Cow<'_, Conclusion> {
+        let unfinished = || {
+            let id = self.id;
+            format!(
+                "`retrial resume {id}` continues it, `retrial judge {id}` judges the runs so far."
+            )
+        };
         let (word, sentence) = match self.record {
             Some(BatchRecord::Judged(batch)) => return Cow::Borrowed(&batch.conclusion),
-            Some(BatchRecord::Running) => ("running", "Not judged yet.".to_owned()),
-            Some(BatchRecord::Interrupted) => (
-                "interrupted",
-                format!("Not judged yet: `retrial resume {}` continues it.", self.id),
-            ),
+            Some(BatchRecord::Running) => ("running", "It has no verdict yet.".to_owned()),
+            Some(BatchRecord::Stopped) => ("stopped", unfinished()),
+            Some(BatchRecord::Interrupted) => ("interrupted", unfinished()),
             None => ("no verdict", "Its directory cannot be read.".to_owned()),
         };
         Cow::Owned(Conclusion::new(None, word, sentence))
@@ -213,11 +219,16 @@ mod tests {
             let conclusion = batch.conclusion();
             format!("{}: {}", conclusion.word, conclusion.sentence)
         };
-        assert_eq!(conclude(Some(&BatchRecord::Running)), "running: Not judged yet.");
-        assert_eq!(
-            conclude(Some(&BatchRecord::Interrupted)),
-            "interrupted: Not judged yet: `retrial resume b` continues it."
-        );
+        assert_eq!(conclude(Some(&BatchRecord::Running)), "running: It has no verdict yet.");
+        let words = [(BatchRecord::Stopped, "stopped"), (BatchRecord::Interrupted, "interrupted")];
+        for (record, word) in words {
+            assert_eq!(
+                conclude(Some(&record)),
+                format!(
+                    "{word}: `retrial resume b` continues it, `retrial judge b` judges the runs so far."
+                )
+            );
+        }
         assert!(conclude(None).contains("cannot be read"));
     }
 }

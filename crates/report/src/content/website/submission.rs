@@ -81,11 +81,15 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     }
 }
 
-/// A note if the verdict of a run rests on one trial, else empty.
+/// A note if the verdict of a run rests on one trial, else empty. The noise of a trial matters where it is compared.
 fn describe_single_trial(run: &RunSummary) -> String {
-    let is_single = run.rests_on_single_trial();
-    let text = is_single.then_some("one, whose noise the recipe does not state");
-    text.unwrap_or_default().to_owned()
+    let is_compared = run.verdict_figure().is_some_and(|deciding| deciding.ratio.is_some());
+    let text = match (run.rests_on_single_trial(), is_compared) {
+        (true, true) => "one, whose noise the recipe does not state",
+        (true, false) => "one",
+        (false, _) => "",
+    };
+    text.to_owned()
 }
 
 /// Runs of a variant on GPUs, perhaps with a release.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::find::TrainingResult;
 use super::round::to_utc_date;
 use super::system::{self, TrainingSystem};
+use crate::evidence::evidence_lines::add_evidence_lines;
 use crate::evidence::figures::for_each_line;
 use crate::evidence::identity::ResultRun;
 use crate::evidence::texts::TextError;
@@ -100,7 +101,10 @@ pub fn judge_training_result(result: &TrainingResult, by: &TrainingContext<'_>) 
     let read = read_result(result, by);
     let context = result_context(result, by, read.system.division);
     let (evidence, rules) = (std::slice::from_ref(&read.evidence), read.system.checks);
-    let result_verdict = verdict::judge_whole_benchmark(&context, evidence, &rules);
+    let mut result_verdict = verdict::judge_whole_benchmark(&context, evidence, &rules);
+    for judged in &mut result_verdict.results {
+        add_evidence_lines(&result.root, judged);
+    }
     let is_valid = result_verdict.results.iter().all(|result| result.valid);
     let benchmark = BenchmarkVerdict {
         path: result.relative_path().display().to_string(),
@@ -195,7 +199,7 @@ fn read_logs(
             let limit = format::format_bytes(MAX_LOG_BYTES);
             return Err(TextError::TooLarge { limit });
         }
-        let mut reader = LogReader::new(rules);
+        let mut reader = LogReader::new(rules, name);
         for_each_line(&mut file, |line| reader.feed_line(line))?;
         Ok(reader.finish())
     });

@@ -3,7 +3,8 @@
 use super::gather::gather_place;
 use super::submission::{ScenarioFolder, SubmittedBenchmark};
 use super::system::{self, InferenceSystem};
-use super::{JudgeContext, evidence_lines, files, one_result, performance, required};
+use super::{JudgeContext, files, one_result, performance, required};
+use crate::evidence::evidence_lines::add_evidence_lines;
 use crate::evidence::identity::ResultRun;
 use crate::verdict::{self, BenchmarkVerdict, RunContext, Verdict};
 use retrial_recipe::model::{Mode, Submission};
@@ -69,7 +70,7 @@ pub fn judge_benchmark(
     let context = benchmark_context(benchmark, judge_context);
     let mut results_verdict = verdict::judge_whole_benchmark(&context, &evidence, &rules);
     for result in &mut results_verdict.results {
-        evidence_lines::add_evidence_lines(&benchmark.submitter.root, result);
+        add_evidence_lines(&benchmark.submitter.root, result);
     }
     let runs = ResultRun::from_evidence(&evidence);
     let suite_name = official.as_ref().unwrap_or(&benchmark.name);

@@ -12,7 +12,6 @@ pub mod accelerators;
 mod compliance;
 mod endpoint;
 mod endpoint_audit;
-mod evidence_lines;
 pub(crate) mod files;
 pub mod find;
 pub mod gather;

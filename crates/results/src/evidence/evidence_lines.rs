@@ -1,10 +1,11 @@
 //! The lines of a result's files that state what its violated rules and its warnings are about.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use itertools::Itertools as _;
 
-use crate::verdict::{Outcome, ResultVerdict};
+use crate::verdict::ResultVerdict;
 use retrial_mlperf::check::{EvidenceLine, StatingLines};
 use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 use retrial_readings::decode::Utf8Blocks;
@@ -28,8 +29,7 @@ pub(super) fn add_evidence_lines(root: &Path, result: &mut ResultVerdict) {
     if result.mode == Mode::Compliance {
         folders.push(folder.join(PERFORMANCE_RUN));
     }
-    let differs = result.outcome == Outcome::NotReproduced;
-    let deciding = result.deciding_figure().filter(|_| differs).map(|(name, _)| name.to_owned());
+    let deciding = result.deciding.clone().filter(|_| result.differs_from_published());
     let notable = result.rules.iter_mut().filter(|rule| rule.is_notable());
     let mut sought: Vec<(Vec<StatingLines>, &mut Vec<EvidenceLine>)> =
         notable.map(|rule| (std::mem::take(&mut rule.stated_in), &mut rule.lines)).collect();
@@ -37,13 +37,14 @@ pub(super) fn add_evidence_lines(root: &Path, result: &mut ResultVerdict) {
         sought.push((vec![StatingLines::Figure(figure)], &mut result.lines));
     }
     let all = sought.iter().flat_map(|(stated_in, _)| stated_in);
-    let files: Vec<&str> = all.flat_map(StatingLines::files).copied().unique().sorted().collect();
-    for (file, folder) in files.into_iter().cartesian_product(&folders) {
+    let files = all.flat_map(StatingLines::files).map(str::to_owned);
+    let files: BTreeSet<String> = files.collect();
+    for (file, folder) in files.iter().cartesian_product(&folders) {
         let path = folder.join(file);
         for_each_numbered_line(root, &path, |number, text| {
             for (stated_in, found) in &mut sought {
                 let is_match = |lines: &StatingLines| {
-                    lines.files().contains(&file) && lines.is_match(file, number, text)
+                    lines.files().contains(&file.as_str()) && lines.is_match(file, number, text)
                 };
                 if found.len() < MAX_LINES_OF_RULE && stated_in.iter().any(is_match) {
                     found.push(EvidenceLine {
