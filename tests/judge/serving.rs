@@ -111,3 +111,13 @@ fn a_client_that_is_none_is_refused(#[case] client: &str, #[case] words: &str) {
     assert_judged(&output, 2, words);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("nothing provides"));
 }
+
+#[rstest]
+#[case("cliant: vllm")]
+#[case("figurs: { tpot_p90: { pattern: 'x (\\S+)', unit: ms, better: lower } }")]
+fn a_misspelt_key_that_declares_figures_is_one_error(#[case] key: &str) {
+    let output = judge("", &RECIPE.replace("client: CLIENT", key), "result.json", VLLM);
+    assert_judged(&output, 2, "unknown key");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!errors.contains("nothing provides") && !errors.contains("2 errors"), "{errors}");
+}

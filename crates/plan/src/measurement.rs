@@ -8,7 +8,7 @@ use retrial_mlperf::ScenarioName;
 use retrial_mlperf::rounds::InferenceRules;
 use retrial_recipe::model::{
     Expectation, FigureSource, Limit, LoadClient, Mode, OrderedMap, ReferenceFigures,
-    RequiredValue, Trials,
+    RequiredValue, SweepPoint, Trials,
 };
 
 /// One scenario in one mode.
@@ -32,6 +32,9 @@ pub struct MeasurementPlan {
     pub gpu_memory: Option<u64>,
     /// The target rate of the published result, queries per second.
     pub target_qps: Option<f64>,
+    /// The point of a sweep that it measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<SweepPoint>,
     /// The client that loads a server; `output_tokens` is rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<LoadClient>,
@@ -65,6 +68,7 @@ impl MeasurementPlan {
             warmup: 0,
             gpu_memory: None,
             target_qps: None,
+            point: None,
             client: None,
             figures: Vec::new(),
             expect: Vec::new(),

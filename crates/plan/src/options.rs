@@ -12,6 +12,10 @@ pub struct PlanOptions {
     /// Run only these scenarios
     #[arg(long = "scenario", value_name = "SCENARIO", value_delimiter = ',')]
     pub scenarios: Vec<ScenarioName>,
+    /// Of a sweep, measure only these points
+    #[arg(long = "point", value_name = "POINT", value_delimiter = ',')]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<String>,
     /// Run only these modes
     #[arg(long = "mode", value_name = "MODE", value_delimiter = ',', value_parser = parse_mode)]
     pub modes: Vec<Mode>,

@@ -31,6 +31,7 @@ pub mod scaffold;
 pub mod schema;
 mod settings;
 mod summary;
+mod sweep;
 mod variants;
 pub mod writer;
 

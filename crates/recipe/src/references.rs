@@ -119,6 +119,10 @@ impl RecipeLanguage<'_> {
                     did_you_mean(axis, names.axes.iter().map(String::as_str), "axes of `variants`");
                 undefined(problems, help)
             }
+            ("sweep", name) => undefined(
+                problems,
+                format!("name it in the measurement: `sweep: {{ {name}: [1, 4, 16, 64] }}`"),
+            ),
             ("scenario" | "mode" | "trial", "") if scope < MEASUREMENT_SCOPE => {
                 early(problems, "defined within `scenarios` only: other commands run once for all")
             }

@@ -19,6 +19,7 @@ use super::model::Recipe;
 use super::names::DeclaredNames;
 use super::param_setting::ParamSetting;
 use super::settings;
+use super::sweep::expand_sweeps;
 use super::variants::{self, VariantChoice, Variants};
 
 /// The kind of a checked file.
@@ -176,6 +177,7 @@ impl VariantResolution {
         let chosen = variants::apply_smoke_test(chosen, smoke_test, problems);
         let chosen = settings::apply_settings(chosen, settings, problems);
         let mut settled = settle_tree(chosen, problems);
+        expand_sweeps(&mut settled, problems);
         declare_client_figures(&mut settled);
         let names = DeclaredNames::from_recipe(&settled, choice.clone(), problems);
         let mut language = RecipeLanguage::new(&names, partial, base_missing);

@@ -85,10 +85,36 @@ impl Latency {
     }
 }
 
-const BENCH_SERVE: Layout = Layout {
-    file: "*.json",
+/// What the layouts are made of: nothing is stated.
+const UNSTATED: Layout = Layout {
+    file: "",
     loads: "",
     is_lines: false,
+    concurrency: "",
+    requested: "",
+    completed: "",
+    failed: "",
+    errors: "",
+    duration: "",
+    output_tokens: "",
+    lengths: "",
+    shortest: "",
+    median_length: "",
+    longest: "",
+    recounted_tokens: "",
+    miscounted: "",
+    uncounted: "",
+    output_rate: "",
+    total_rate: "",
+    first_token: ms(""),
+    per_token: ms(""),
+    between_chunks: ms(""),
+    whole_answer: ms(""),
+    statistics: STATISTICS,
+};
+
+const BENCH_SERVE: Layout = Layout {
+    file: "*.json",
     concurrency: "/max_concurrency",
     requested: "/num_prompts",
     completed: "/completed",
@@ -97,12 +123,6 @@ const BENCH_SERVE: Layout = Layout {
     duration: "/duration",
     output_tokens: "/total_output_tokens",
     lengths: "/output_lens",
-    shortest: "",
-    median_length: "",
-    longest: "",
-    recounted_tokens: "",
-    miscounted: "",
-    uncounted: "",
     output_rate: "/output_throughput",
     total_rate: "/total_token_throughput",
     first_token: ms("/{}_ttft_ms"),
@@ -110,6 +130,7 @@ const BENCH_SERVE: Layout = Layout {
     between_chunks: ms("/{}_itl_ms"),
     whole_answer: ms("/{}_e2el_ms"),
     statistics: ["mean", "median", "p90", "p99"],
+    ..UNSTATED
 };
 
 const INFERENCEX: Layout = Layout { failed: "", ..BENCH_SERVE };
@@ -130,49 +151,37 @@ const SGLANG: Layout = Layout {
 const GUIDELLM: Layout = Layout {
     file: "*.json",
     loads: "/benchmarks",
-    is_lines: false,
     concurrency: "/config/strategy/streams",
     requested: "/metrics/request_totals/total",
     completed: "/metrics/request_totals/successful",
     failed: "/metrics/request_totals/errored",
-    errors: "",
     duration: "/duration",
     output_tokens: "/metrics/output_token_count/successful/total_sum",
-    lengths: "",
     shortest: "/metrics/output_token_count/successful/min",
     median_length: "/metrics/output_token_count/successful/median",
     longest: "/metrics/output_token_count/successful/max",
-    recounted_tokens: "",
-    miscounted: "",
-    uncounted: "",
     output_rate: "/metrics/output_tokens_per_second/successful/mean",
     total_rate: "/metrics/tokens_per_second/successful/mean",
     first_token: ms("/metrics/time_to_first_token_ms/successful/{}"),
     // What it calls the time per output token has the first one in it.
     per_token: ms("/metrics/inter_token_latency_ms/successful/{}"),
-    between_chunks: ms(""),
     whole_answer: seconds("/metrics/request_latency/successful/{}"),
     statistics: ["mean", "median", "percentiles/p90", "percentiles/p99"],
+    ..UNSTATED
 };
 
 const AIPERF: Layout = Layout {
     file: "profile_export_aiperf.json",
-    loads: "",
-    is_lines: false,
     concurrency: "/input_config/phases/-/concurrency",
     requested: "/input_config/phases/-/requests",
     completed: "/request_count/avg",
     failed: "/error_request_count/avg",
-    errors: "",
     duration: "/benchmark_duration/avg",
     output_tokens: "/total_osl/avg",
-    lengths: "",
     shortest: "/output_sequence_length/min",
     median_length: "/output_sequence_length/p50",
     longest: "/output_sequence_length/max",
-    recounted_tokens: "",
     miscounted: "/usage_discrepancy_count/avg",
-    uncounted: "",
     output_rate: "/output_token_throughput/avg",
     total_rate: "/total_token_throughput/avg",
     first_token: ms("/time_to_first_token/{}"),
@@ -180,33 +189,29 @@ const AIPERF: Layout = Layout {
     between_chunks: ms("/inter_chunk_latency/{}"),
     whole_answer: ms("/request_latency/{}"),
     statistics: ["avg", "p50", "p90", "p99"],
+    ..UNSTATED
 };
 
 const INFERENCE_PERF: Layout = Layout {
     file: "stage_*_lifecycle_metrics.json",
-    loads: "",
-    is_lines: false,
     concurrency: "/load_summary/concurrency",
     requested: "/load_summary/count",
     completed: "/successes/count",
     failed: "/failures/count",
-    errors: "",
     duration: "/benchmark_time_seconds",
     output_tokens: "/successes/output_tokens/total",
-    lengths: "",
     shortest: "/successes/output_len/min",
     median_length: "/successes/output_len/median",
     longest: "/successes/output_len/max",
-    recounted_tokens: "",
     miscounted: "/successes/token_count_mismatches",
     uncounted: "/successes/client_fallback_requests/output",
     output_rate: "/successes/throughput/output_tokens_per_sec",
     total_rate: "/successes/throughput/total_tokens_per_sec",
     first_token: seconds("/successes/latency/time_to_first_token/{}"),
     per_token: seconds("/successes/latency/time_per_output_token/{}"),
-    between_chunks: seconds(""),
     whole_answer: seconds("/successes/latency/request_latency/{}"),
     statistics: ["mean", "median", "p90", "p99"],
+    ..UNSTATED
 };
 
 impl Client {

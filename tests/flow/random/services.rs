@@ -4,7 +4,7 @@ use super::{
     MOST_FAULTS, Tally, continued, continuing, finish, is_whole, measured_twice, moment, recorded,
     restart, the_output,
 };
-use crate::lab::{Lab, PrivateEngine};
+use crate::lab::{Lab, PrivateEngine, recipe_with};
 
 /// `inside` ends between the measurements, `own` after both.
 const SERVICES: &str = r#"container: { network: host }
@@ -47,6 +47,53 @@ fn a_run_with_services_resumes_after_a_kill() {
         }
         finish(&lab);
         is_whole_with_services(&lab);
+        kills
+    });
+}
+
+/// Three points, each with a server of its own, of which one is not reproduced.
+const SWEPT: &str = r#"services:
+  own:
+    run: 'echo "uuid $(cat /proc/sys/kernel/random/uuid)"; touch /up; exec sleep 602'
+    ready: { command: test -e /up, timeout: 30s }
+    stop: { timeout: 5s }
+    scope: point
+"#;
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_sweep_resumes_after_a_kill() {
+    Tally::new("`kill -9` of a sweep, then `resume`", 10).run(|chance| {
+        let cases = "  curve:
+    performance:
+      needs: [own]
+      sweep: { users: [1, 2, 4] }
+      run: |
+        echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; sleep 0.3; echo \"rate: $((${{ sweep.users }} * 100))\"
+      figures: { rate: { pattern: 'rate: ${number}', better: higher, noise: 1% } }
+      expect: { rate: { at: { 1: 100, 2: 200, 4: 800 }, kind: official, source: here } }
+";
+        let lab = Lab::new().recipe(&recipe_with(SWEPT, cases));
+        let kills = chance.usize(1..=MOST_FAULTS);
+        for _ in 0..kills {
+            let going = lab.start_retrial(continuing(&lab));
+            moment(chance, 3500);
+            going.kill();
+        }
+        lab.retrial(continuing(&lab)).expect_exit(1).prints("not reproduced");
+        let runs = recorded(&lab);
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        let results = lab.verdict()["results"].as_array().unwrap().clone();
+        let outcomes: Vec<&str> =
+            results.iter().map(|result| result["outcome"].as_str().unwrap()).collect();
+        assert_eq!(outcomes, ["reproduced", "reproduced", "not reproduced"]);
+        for point in [1, 2, 4] {
+            for step in [format!("curve-{point}-performance"), format!("curve-{point}-performance-start-own")] {
+                let output = the_output(&runs[0], &step);
+                assert_eq!(output.matches("uuid ").count(), 1, "{step}: {output}");
+            }
+        }
+        assert_eq!(lab.containers(), [""; 0]);
         kills
     });
 }

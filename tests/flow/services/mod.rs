@@ -3,6 +3,7 @@
 
 mod killed;
 mod sglang;
+mod swept;
 
 use crate::lab::{Lab, case, image, recipe_with};
 

@@ -27,6 +27,15 @@ pub enum PlanError {
         /// The scenarios of the recipe, comma-separated.
         available: String,
     },
+    /// `--point` names no point of the recipe's sweeps.
+    #[error("--point {value}: the recipe has no such point of a sweep")]
+    #[diagnostic(help("{}", if available.is_empty() { "none of its measurements is swept" } else { available }))]
+    NoSuchPoint {
+        /// The value of `--point`.
+        value: String,
+        /// The points, comma-separated.
+        available: String,
+    },
     /// `--smoke-test` of a recipe that does not say how.
     #[error("--smoke-test: the recipe does not say what a smoke test changes (smoke_test)")]
     #[diagnostic(help(

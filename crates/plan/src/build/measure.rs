@@ -7,11 +7,12 @@ use itertools::join;
 use super::error::PlanError;
 use super::{PlanBuilder, render_expression};
 use crate::measurement::MeasurementPlan;
+use crate::options::PlanOptions;
 use crate::step::{Action, CommandPurpose, StepCondition};
 use retrial_mlperf::ScenarioName;
 use retrial_recipe::expression::ExpressionScope;
 use retrial_recipe::model::{
-    Measurement, MeasurementCommand, Mode, Placement, Recipe, Template, Trials,
+    Measurement, MeasurementCommand, Mode, Placement, Recipe, SweepPoint, Template, Trials,
 };
 
 impl PlanBuilder<'_> {
@@ -186,6 +187,7 @@ impl PlanBuilder<'_> {
             warmup,
             gpu_memory: from.gpu_memory,
             target_qps: from.target_qps,
+            point: from.point.clone(),
             client,
             figures,
             expect: from.expect.clone(),
@@ -213,9 +215,16 @@ impl PlanBuilder<'_> {
     }
 
     fn is_scenario_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
-        let scenarios = &self.options.scenarios;
-        let mut named = scenarios.iter();
-        scenarios.is_empty() || named.any(|name| has_name(name, entry.key, entry.loadgen))
+        let PlanOptions { scenarios, points, .. } = self.options;
+        let point = entry.measurement.point.as_ref();
+        let is_point = |point: &SweepPoint| {
+            points.is_empty() || points.iter().any(|requested| point.is_at(requested))
+        };
+        let is_of = |name: &ScenarioName| {
+            has_name(name, entry.key, entry.loadgen)
+                || point.is_some_and(|point| *name == *point.sweep)
+        };
+        (scenarios.is_empty() || scenarios.iter().any(is_of)) && point.is_none_or(is_point)
     }
 
     /// Returns the scenarios whose speed is measured without the accuracy that the recipe has for them.
@@ -237,11 +246,22 @@ impl PlanBuilder<'_> {
     /// Rejects misspelt scenarios, which would be excluded silently.
     fn check_scenarios(&self) -> Result<(), PlanError> {
         let scenarios = &self.recipe.scenarios;
-        let unknown = self.options.scenarios.iter().find(|requested| {
-            !scenarios
-                .iter()
-                .any(|(key, scenario)| has_name(requested, key, scenario.loadgen.as_deref()))
-        });
+        let all = || recipe_measurements(self.recipe);
+        let points = || all().filter_map(|entry| entry.measurement.point.as_ref());
+        let is_known = |name: &ScenarioName| {
+            all().any(|entry| has_name(name, entry.key, entry.loadgen))
+                || points().any(|point| *name == *point.sweep)
+        };
+        let mut requested = self.options.points.iter();
+        if let Some(unknown) =
+            requested.find(|requested| !points().any(|point| point.is_at(requested)))
+        {
+            return Err(PlanError::NoSuchPoint {
+                value: unknown.clone(),
+                available: join(points().map(|point| point.value), ", "),
+            });
+        }
+        let unknown = self.options.scenarios.iter().find(|name| !is_known(name));
         unknown.map_or(Ok(()), |name| {
             Err(PlanError::NoSuchScenario {
                 name: name.to_string(),

@@ -44,14 +44,10 @@ impl<'a> PlanBuilder<'a> {
             services.filter(|(name, _)| needs.contains(name)).collect();
         for (service, written) in &needed {
             let start = match (written.scope, self.running.get(service)) {
-                (ServiceScope::Run, Some(start)) => *start,
-                (ServiceScope::Run, None) => {
-                    let start = self.add_service_start(
-                        &format!("start-{service}"),
-                        &context.when,
-                        service,
-                        written,
-                    )?;
+                (ServiceScope::Run | ServiceScope::Point, Some(start)) => *start,
+                (ServiceScope::Run | ServiceScope::Point, None) => {
+                    let name = self.step_of_service("start", service, written);
+                    let start = self.add_service_start(&name, &context.when, service, written)?;
                     self.running.insert(service.clone(), start);
                     start
                 }
@@ -74,21 +70,30 @@ impl<'a> PlanBuilder<'a> {
         Ok(number)
     }
 
-    /// Stops services of the run that no later measurement needs.
+    /// Stops services of the run that no later measurement needs, and those of a point.
     pub(super) fn stop_unneeded_services(&mut self, later: impl Iterator<Item = &'a Measurement>) {
         let needed: Vec<&String> = later.flat_map(|from| self.needed_services(from)).collect();
+        let services = self.recipe.services.iter();
+        let lasting = services.filter(|(_, service)| service.scope == ServiceScope::Run);
+        let lasting: Vec<&String> = lasting.map(|(name, _)| name).collect();
+        let is_needed = |name: &String| needed.contains(&name) && lasting.contains(&name);
         let mut unneeded = std::mem::take(&mut self.running);
-        self.running = unneeded.extract_if(.., |name, _| needed.contains(&name)).collect();
+        self.running = unneeded.extract_if(.., |name, _| is_needed(name)).collect();
         for (name, service) in self.recipe.services.iter().rev() {
             if let Some(start) = unneeded.get(name) {
-                self.add_service_stop(
-                    &format!("stop-{name}"),
-                    &StepCondition::Always,
-                    *start,
-                    name,
-                    service,
-                );
+                let step = self.step_of_service("stop", name, service);
+                self.add_service_stop(&step, &StepCondition::Always, *start, name, service);
             }
+        }
+    }
+
+    /// Returns the name of a step of a service that outlives a trial: that of a point has the measurement's name.
+    fn step_of_service(&self, verb: &str, name: &str, service: &Service) -> String {
+        let of_point =
+            self.plan.measurements.last().filter(|_| service.scope == ServiceScope::Point);
+        match of_point {
+            Some(measurement) => format!("{}-{verb}-{name}", measurement.step_name_stem()),
+            None => format!("{verb}-{name}"),
         }
     }
 

@@ -140,6 +140,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
     let PlanOptions {
         // These select measurements; each selected one is measured as the recipe states.
         scenarios,
+        points,
         modes,
         // The bounds of a figure depend on the number of its trials.
         trials,
@@ -160,6 +161,7 @@ fn own_options(recipe: &Recipe, options: &PlanOptions) -> PlanOptions {
     let is_of_recipe = |name: &&String| recipe.secrets.contains(name) || *name == "HF_TOKEN";
     PlanOptions {
         scenarios: scenarios.clone(),
+        points: points.clone(),
         modes: modes.clone(),
         trials: *trials,
         smoke_test: *smoke_test,

@@ -128,6 +128,7 @@ fn a_plan_follows_from_its_stored_recipe_and_settings() {
         PlanOptions::default(),
         PlanOptions {
             scenarios: vec!["s".into()],
+            points: Vec::new(),
             modes: vec![Mode::Performance],
             trials: Some(Trials { min: 2, max: 5 }),
             smoke_test: false,

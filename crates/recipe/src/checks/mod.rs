@@ -2,6 +2,7 @@
 //! that one mistake gives one message.
 
 mod claims;
+mod expectations;
 mod figures;
 mod host;
 mod image;

@@ -184,7 +184,7 @@ impl Expectation {
 
 object! {
     /// A published figure, or a table of them, as a recipe has it.
-    pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE_KEY, last OTHER_KEYS;
+    pub struct WrittenExpectation: "a published figure", one of "value", "values", "at", first VALUE_KEY, last OTHER_KEYS;
     fields {
         /// The settings of the figure or of all entries of a table.
         figure: Expectation = Expectation::from_keys,
@@ -192,6 +192,8 @@ object! {
     keys {
         /// For a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
         values: OrderedMap<f64> [read = read_published_values] = T::Map(formats::ENTRY, &T::Text(formats::PUBLISHED_VALUE)),
+        /// In a sweep: the value at each point that was published: {1: 118.2, 64: 2910}.
+        at: OrderedMap<f64> [read = read_published_values] = T::Map(formats::NAME, &T::Text(formats::PUBLISHED_VALUE)),
     }
 }
 

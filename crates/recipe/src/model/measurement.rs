@@ -71,7 +71,7 @@ pub fn loadgen_name(key: &str) -> Option<&'static str> {
 object! {
     /// One scenario in one mode.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub struct Measurement: "a measurement", one of "run", "from", first WrittenCommand::KEYS, last MEASURED_OPTIONS;
+    pub struct Measurement: "a measurement", one of "run", "from", first WrittenMeasurement::KEYS, last MEASURED_OPTIONS;
     fields {
         /// The command, its own or a shared one.
         command: MeasurementCommand = MeasurementCommand::from_node,
@@ -83,6 +83,9 @@ object! {
         required_values: OrderedMap<RequiredValue> = read_required_values,
     }
     keys {
+        /// The point of a sweep that it measures: written by `sweep`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        point: Option<SweepPoint>,
         /// The machines on which it runs; figures are those of the first.
         on: Placement [default = "head"],
         /// The services that it needs, by name: each is ready before it starts.
@@ -122,13 +125,44 @@ object! {
 }
 
 object! {
-    /// A measurement's command, as a recipe has it.
-    pub struct WrittenCommand: "a measurement";
+    /// What a recipe writes, and a measurement has otherwise: its command, and its sweep.
+    pub struct WrittenMeasurement: "a measurement";
     keys {
         /// The text of the command, for the shell.
         run: Option<Template> = T::Template(MEASUREMENT_SCOPE, formats::FILLED),
         /// One of `commands`, run once for all modes that use it.
         from: Option<String> = T::Text(formats::FILLED),
+        /// Measures at each of several points, each a scenario of its own: {concurrency: [1, 4, 16, 64]}; `${{ sweep.concurrency }}` is the point.
+        sweep: OrderedMap<Vec<String>> [read = read_sweep] = T::Map(formats::NAME, &T::List(&T::Text(formats::FILLED), 1)),
+    }
+}
+
+fn read_sweep(node: &Node) -> Option<OrderedMap<Vec<String>>> {
+    let axis = |(name, points): (&str, &Node)| {
+        let points = points.items().iter().filter_map(Node::text).map(str::to_owned);
+        (name.to_owned(), points.collect())
+    };
+    Some(node.present_entries().map(axis).collect())
+}
+
+object! {
+    /// The point of a sweep that a scenario measures.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+    pub struct SweepPoint: "a point of a sweep";
+    keys {
+        /// The scenario that is swept.
+        sweep: String [required] = T::Text(formats::NAME),
+        /// What is varied: concurrency.
+        axis: String [required] = T::Text(formats::NAME),
+        /// Its value.
+        value: f64 [required] = T::Number,
+    }
+}
+
+impl SweepPoint {
+    /// Returns whether a text is its value.
+    pub fn is_at(&self, text: &str) -> bool {
+        text.parse() == Ok(self.value)
     }
 }
 
@@ -144,7 +178,7 @@ pub enum MeasurementCommand {
 
 impl MeasurementCommand {
     fn from_node(node: &Node) -> Option<Self> {
-        let written = WrittenCommand::from_keys(node)?;
+        let written = WrittenMeasurement::from_keys(node)?;
         let from = written.from.map(Self::From);
         from.or_else(|| written.run.map(Self::Run))
     }

@@ -33,7 +33,7 @@ object! {
         stop: StopRule,
         /// The machines on which it runs.
         on: Placement [default = "head"],
-        /// The lifetime: one trial, or the run.
+        /// The lifetime: one trial, one point of a sweep, or the run.
         scope: ServiceScope [default = "trial"],
         /// `same`, or a container of its own, which shares the network of the recipe's.
         #[serde(rename = "container")]
@@ -73,6 +73,8 @@ words! {
         /// A fresh one is started for each trial.
         #[default]
         Trial = "trial",
+        /// A fresh one is started for each measurement, and for each point of a sweep; its trials share it.
+        Point = "point",
         /// It is started before the first measurement that needs it, and stopped after the last.
         Run = "run",
     }

@@ -86,7 +86,7 @@ fn compare_figure(
             .scale_by(factor.unwrap_or(1.0), comparison.better)
     });
     let aggregate = estimate.as_ref().map_or(aggregate, |estimate| estimate.aggregate);
-    let margin = reference::figure_margin(context, evidence.plan.mode, expectation);
+    let margin = reference::figure_margin(context, &evidence.plan, expectation);
     let mut qualifiers = context.qualifiers.iter();
     let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
     Some(PublishedFigureTrials {

@@ -5,6 +5,7 @@ use super::{Evidence, NoiseBasis, RunContext};
 use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::loadgen::TestScenario;
 use retrial_mlperf::noise::{is_inference_benchmark, published_pairs};
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
@@ -34,11 +35,15 @@ pub(crate) fn figure_aggregate(evidence: &Evidence, figure: &str) -> Aggregate {
 
 /// Returns the margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
 /// no margin but its own.
-pub(crate) fn figure_margin(context: &RunContext, mode: Mode, expectation: &Expectation) -> f64 {
+pub(crate) fn figure_margin(
+    context: &RunContext,
+    plan: &MeasurementPlan,
+    expectation: &Expectation,
+) -> f64 {
     let own = expectation.margin.filter(|margin| is_usable_margin(*margin));
-    own.unwrap_or_else(|| match mode {
+    own.unwrap_or_else(|| match plan.mode {
         _ if expectation.claim == Claim::Better => 0.0,
-        Mode::Performance => context.performance_margin(),
+        Mode::Performance => context.performance_margin(plan),
         Mode::Accuracy | Mode::Compliance => ACCURACY_MARGIN,
     })
 }
