@@ -78,6 +78,14 @@ fn unknown_owner(path: &Path, error: &io::Error) -> Failure {
         .with_help("create it, or correct the path; nothing may move it while a run starts")
 }
 
+/// Checks the owner of a file that was read, whatever has its name now. The error ends with the reason.
+///
+/// # Errors
+/// Another user owns it.
+pub fn require_trusted_user(owner: u32, path: &Path, reason: &str) -> Result<(), Failure> {
+    TrustedOwners::for_current_user(reason).check_user(owner, path)
+}
+
 /// Checks a file or a directory itself. The error ends with the reason.
 ///
 /// # Errors
@@ -148,21 +156,25 @@ impl<'a> TrustedOwners<'a> {
         let metadata = fs::symlink_metadata(path).map_err(|error| unknown_owner(path, &error))?;
         // A link has no permissions of its own.
         let refused = if metadata.is_symlink() { 0 } else { refused };
-        let path = sanitize(&path.to_string_lossy()).into_owned();
-        let (problem, help) = if !self.users.contains(&metadata.uid()) {
-            (
-                format!("belongs to another user (uid {})", metadata.uid()),
-                "copy it into a directory of your own".to_owned(),
-            )
-        } else if metadata.mode() & refused != 0 {
-            (
-                format!("is writable by other users (mode {:04o})", metadata.mode() & 0o7777),
-                format!("chmod go-w '{path}'"),
-            )
-        } else {
+        self.check_user(metadata.uid(), path)?;
+        if metadata.mode() & refused == 0 {
             return Ok(());
-        };
-        Err(Failure::usage(format!("{path} {problem}, and {}", self.reason)).with_help(help))
+        }
+        let path = sanitize(&path.to_string_lossy()).into_owned();
+        let mode = metadata.mode() & 0o7777;
+        let problem = format!("{path} is writable by other users (mode {mode:04o})");
+        Err(Failure::usage(format!("{problem}, and {}", self.reason))
+            .with_help(format!("chmod go-w '{path}'")))
+    }
+
+    fn check_user(&self, user: u32, path: &Path) -> Result<(), Failure> {
+        if self.users.contains(&user) {
+            return Ok(());
+        }
+        let path = sanitize(&path.to_string_lossy()).into_owned();
+        let problem = format!("{path} belongs to another user (uid {user})");
+        Err(Failure::usage(format!("{problem}, and {}", self.reason))
+            .with_help("copy it into a directory of your own"))
     }
 }
 

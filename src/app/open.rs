@@ -1,13 +1,11 @@
 //! Opens what the command line names: a run or a batch, the host, the engine.
 
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 
 use itertools::Itertools as _;
 
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::terminal;
 use retrial_batch::run::read_state;
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
@@ -152,16 +150,8 @@ fn refuse_folder_of_runs(folder: &Path) -> Result<(), Failure> {
     Err(failure.with_help(format!("name one: {}    {list}", first.display())))
 }
 
-/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`. A directory that does not
-/// exist is an empty host, with one warning.
+/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`.
 pub fn probe_host(global: &GlobalOptions) -> HostView {
-    static MISSING_ROOT: Once = Once::new();
-    if !global.root.is_dir() {
-        MISSING_ROOT.call_once(|| {
-            let text = format!("warning: no such directory: --root {}", global.root.display());
-            terminal::advise(text, "check the path; without it, the host is assumed to be empty");
-        });
-    }
     host::probe_host(&global.root, global.home.root())
 }
 

@@ -26,6 +26,7 @@ use retrial_report::{content, junit, markdown};
 use retrial_results::verdict::ExitCode;
 use retrial_store::RecordDirectory;
 use retrial_store::error::RecordKind;
+use retrial_store::lock::FileLock;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
 pub fn run_batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
@@ -147,9 +148,12 @@ pub fn judge_evidence_so_far(
     print_verdict(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
         let (program, id) = (global.home.command_prefix(), directory.id());
+        let is_running = FileLock::find_holder(&directory.lock_path()).is_some();
+        let next = if is_running { "follow it" } else { "resume it" };
+        let command = if is_running { "attach" } else { "resume" };
         terminal::advise(
             "the batch has not ended; this is its evidence so far",
-            format!("resume it: {program} resume {id}"),
+            format!("{next}: {program} {command} {id}"),
         );
     }
     Ok(verdict.exit_code)

@@ -273,6 +273,17 @@ fn the_recipes_directory_and_private_directories_need_approval() {
     lab.run(&[]).expect_exit(2).prints("in the home directory");
 }
 
+/// Whoever writes into a pipe need not be who owns it.
+#[test]
+#[ignore = "needs the lab"]
+fn a_pipe_is_no_recipe() {
+    let lab = Lab::new().measures("true");
+    let made = lab.script("mkfifo pipe.yaml; (cat recipe.yaml >pipe.yaml &) ; retrial run ./pipe.yaml 2>&1; cat pipe.yaml >/dev/null & sleep 0.2");
+    let text = String::from_utf8_lossy(&made.stdout).into_owned();
+    assert!(text.contains("neither a file nor a directory"), "{text}");
+    assert_eq!(lab.runs(), [""; 0].map(std::path::PathBuf::from));
+}
+
 #[test]
 #[ignore = "needs the lab"]
 fn a_stream_has_no_files() {

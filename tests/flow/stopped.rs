@@ -43,6 +43,26 @@ fn an_interrupt_stops_everything_and_preserves_the_evidence() {
     }
 }
 
+/// The process ends before the step does, which has been told to end: that is no failure of its own.
+#[test]
+#[ignore = "needs the lab"]
+fn a_step_that_was_told_to_end_is_executed_again() {
+    for commands in ["echo going; sleep 2", "trap 'sleep 2; exit 7' TERM; echo going; sleep 1"] {
+        let lab = Lab::new().measures(commands);
+        let mut going = lab.start(&[]);
+        lab.until_printed("03-main-performance", "going");
+        going.signal("INT");
+        lab.until("the step is told to end", |lab| {
+            lab.count("main-performance", "step_stopping") == 1
+        });
+        going.signal("INT");
+        going.end().expect_exit(130).prints("exiting at once");
+        lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
+        assert_eq!(lab.count("main-performance", "step_started"), 2);
+        assert_eq!(lab.containers(), [""; 0]);
+    }
+}
+
 #[test]
 #[ignore = "needs the lab"]
 fn a_verdict_on_a_run_in_progress_states_that_it_is() {

@@ -50,6 +50,11 @@ impl BatchPlan {
         self.cells.iter().chain(&self.external_cells)
     }
 
+    /// Returns the number of its runs; none of a search, which decides on the way.
+    pub fn planned_runs(&self) -> Option<usize> {
+        self.search.is_none().then_some(self.schedule.trial_runs.len())
+    }
+
     /// A trial run by its number, from 1. The schedule of a search is one round; further trials of
     /// the cells have the numbers of further rounds.
     pub fn trial_run(&self, number: usize) -> Option<TrialRun> {

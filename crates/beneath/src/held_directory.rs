@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +29,14 @@ impl HeldDirectory {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the path that the directory has now, whatever has its name: that of its deletion where it was deleted.
+    ///
+    /// # Errors
+    /// If `/proc` is not there.
+    pub fn current_path(&self) -> io::Result<PathBuf> {
+        std::fs::read_link(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
     }
 
     /// See [`open_beneath`].

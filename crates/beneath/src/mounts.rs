@@ -7,6 +7,9 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+/// Where the kernel's own file systems belong. Elsewhere somebody has mounted them on purpose.
+const KERNEL_DIRECTORIES: [&str; 3] = ["/proc", "/sys", "/dev"];
+
 /// File systems without files that anybody keeps.
 const KERNEL_FILE_SYSTEMS: [&str; 12] = [
     "autofs",
@@ -92,10 +95,13 @@ impl MountTable {
         above.max_by_key(|mount| mount.point.as_os_str().len())
     }
 
-    /// Returns where file systems are mounted below a directory, without those of the kernel's own state.
+    /// Returns where file systems are mounted below a directory, without those of the kernel's own state in its own
+    /// directories.
     pub fn points_below(&self, directory: &Path) -> impl Iterator<Item = &Path> {
-        let kept =
-            self.0.iter().filter(|mount| !KERNEL_FILE_SYSTEMS.contains(&mount.kind.as_str()));
+        let kept = self.0.iter().filter(|mount| {
+            let is_at_home = KERNEL_DIRECTORIES.iter().any(|own| mount.point.starts_with(own));
+            !(is_at_home && KERNEL_FILE_SYSTEMS.contains(&mount.kind.as_str()))
+        });
         let points = kept.map(|mount| mount.point.as_path());
         points.filter(move |point| point.starts_with(directory) && *point != directory)
     }
@@ -160,6 +166,17 @@ mod tests {
         assert!(!is_within("/work/whole/home/eve", "/home"));
         assert!(table.is_same(Path::new("/work/d/keys"), Path::new("/home/eve/.ssh")));
         let below: Vec<&Path> = table.points_below(Path::new("/work/d")).collect();
-        assert_eq!(below, [Path::new("/work/d/keys")]);
+        assert_eq!(below, [Path::new("/work/d/keys"), Path::new("/work/d/pts")]);
+    }
+
+    #[test]
+    fn a_file_system_of_the_kernel_counts_where_somebody_mounted_it() {
+        let table = MountTable::parse(
+            "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+             21 20 0:19 / /dev/mqueue rw - mqueue none rw\n\
+             22 20 0:19 / /work/queues rw - mqueue none rw\n",
+        );
+        let below = |directory: &str| table.points_below(Path::new(directory)).count();
+        assert_eq!([below("/dev"), below("/work"), below("/")], [0, 1, 1]);
     }
 }

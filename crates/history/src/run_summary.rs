@@ -35,6 +35,9 @@ pub struct RunSummary {
     pub variant: BTreeMap<String, String>,
     /// The value of each parameter, as text.
     pub params: BTreeMap<String, String>,
+    /// Whether the command line excluded some of the recipe's measurements.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_partial: bool,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
     /// When it started first.

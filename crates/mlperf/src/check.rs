@@ -91,6 +91,12 @@ impl Rule {
         Self::stated_in(name, StatingLines::Texts { file, texts: vec![text.into()] })
     }
 
+    /// Returns the rule with these lines in place of its own.
+    #[must_use]
+    pub fn with_lines(self, stated_in: Vec<StatingLines>) -> Self {
+        Self { stated_in, ..self }
+    }
+
     #[must_use]
     pub fn or_in(mut self, lines: StatingLines) -> Self {
         self.stated_in.push(lines);

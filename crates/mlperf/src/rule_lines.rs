@@ -4,14 +4,16 @@
 use crate::accuracy::{ACCURACY_FILE, AccuracyReader};
 use crate::check::StatingLines;
 use crate::loadgen::detail::{entry_key, is_error_entry};
-use crate::loadgen::{DETAIL_FILE, figure_name_of_detail_key};
+use crate::loadgen::{
+    DETAIL_FILE, SUMMARY_FILE, figure_name_of_detail_key, figure_name_of_summary_line,
+};
 
 impl StatingLines {
     /// The names of the files that have such lines, in the folder of the result or of a compliance test.
     pub fn files(&self) -> Vec<&str> {
         match self {
             Self::Entries(_) | Self::Errors | Self::Figures(_) => vec![DETAIL_FILE],
-            Self::Figure(_) => vec![DETAIL_FILE, ACCURACY_FILE],
+            Self::Figure(_) => vec![DETAIL_FILE, SUMMARY_FILE, ACCURACY_FILE],
             Self::Texts { file, .. } => vec![file],
             Self::Line { file, .. } => vec![file],
         }
@@ -27,6 +29,9 @@ impl StatingLines {
             Self::Figures(begin) => figure_name().is_some_and(|name| name.starts_with(begin)),
             Self::Figure(name) if file == DETAIL_FILE => {
                 figure_name().is_some_and(|figure| figure == *name)
+            }
+            Self::Figure(name) if file == SUMMARY_FILE => {
+                figure_name_of_summary_line(line).is_some_and(|figure| figure == *name)
             }
             Self::Figure(name) => {
                 let mut reader = AccuracyReader::default().with_requested_figures([name.as_str()]);

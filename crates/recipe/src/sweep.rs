@@ -24,7 +24,8 @@ pub(super) fn expand_sweeps(recipe: &mut Node, problems: &mut Diagnostics) {
     else {
         return;
     };
-    for scenario in std::mem::take(scenarios) {
+    let written = std::mem::take(scenarios);
+    for scenario in written.clone() {
         let swept = scenario.value.entries().iter().find(|mode| mode.value.get("sweep").is_some());
         let Some(swept) = swept.cloned() else {
             scenarios.push(scenario);
@@ -35,6 +36,13 @@ pub(super) fn expand_sweeps(recipe: &mut Node, problems: &mut Diagnostics) {
             continue;
         };
         let points = sweep.points.iter().map(|point| sweep.scenario_at(&scenario, &swept, point));
+        let points: Vec<MapEntry> = points.collect();
+        let is_point = |key: &str| points.iter().any(|point| point.key == key);
+        if let Some(other) = written.iter().find(|other| is_point(&other.key)) {
+            let message =
+                format!("`{}` is a point of the sweep of `{}`, too", other.key, scenario.key);
+            problems.error("sweep", message, &other.key_span, "give it another name");
+        }
         scenarios.extend(points);
         sweep.check_expectations(&swept.value, problems);
         let rest = scenario.value.entries().iter().filter(|mode| mode.key != swept.key);

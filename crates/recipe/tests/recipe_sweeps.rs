@@ -103,6 +103,11 @@ fn each_point_is_a_scenario() {
     "",
     "`at` is allowed in a measurement with `sweep` only"
 )]
+#[case(
+    "  serving:\n",
+    "  serving-4: { performance: { run: x, figures: { y: { csv: y } } } }\n  serving:\n",
+    "`serving-4` is a point of the sweep of `serving`, too"
+)]
 #[case("run: eval", "run: eval\n      sweep: { concurrency: [1] }", "only performance is swept")]
 fn a_sweep_that_is_not_plain_is_refused(
     #[case] from: &str,

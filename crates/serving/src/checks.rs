@@ -45,37 +45,52 @@ retrial_document::words! {
     }
 }
 
-/// A broken rule.
+/// A rule that was checked: the output states all that it takes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LoadFault {
+pub struct LoadCheck {
     pub rule: LoadRule,
     /// What the output states.
     pub stated: String,
     /// What it should.
     pub required: String,
-    /// Whether the result is invalid; else it is a warning on some of its figures.
-    pub is_violation: bool,
+    pub outcome: LoadOutcome,
 }
 
-impl LoadFault {
-    fn violation(rule: LoadRule, stated: String, required: &str) -> Self {
-        Self { rule, stated, required: required.to_owned(), is_violation: true }
+/// Whether a load keeps a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadOutcome {
+    Kept,
+    /// Some of its figures are of limited use.
+    Warned,
+    /// The result is invalid.
+    Violated,
+}
+
+impl LoadCheck {
+    /// Returns the check of a rule without which a result is invalid.
+    fn of_validity(rule: LoadRule, is_kept: bool, stated: String, required: &str) -> Self {
+        let outcome = if is_kept { LoadOutcome::Kept } else { LoadOutcome::Violated };
+        Self { rule, stated, required: required.to_owned(), outcome }
+    }
+
+    /// Returns the check of a rule without which some figures are of limited use.
+    fn of_use(rule: LoadRule, is_kept: bool, stated: String, required: String) -> Self {
+        let outcome = if is_kept { LoadOutcome::Kept } else { LoadOutcome::Warned };
+        Self { rule, stated, required, outcome }
     }
 }
 
 impl LoadPoint {
-    /// Returns the rules that its numbers break; `asked_tokens` is the fixed number of each answer, if there is one.
-    pub fn find_faults(&self, asked_tokens: Option<f64>) -> Vec<LoadFault> {
+    /// Checks its numbers by the rules for which it states enough; `asked_tokens` is the fixed number of each answer, if
+    /// there is one.
+    pub fn check(&self, asked_tokens: Option<f64>) -> Vec<LoadCheck> {
         if self.completed == 0.0 {
+            let (rule, required) = (LoadRule::Answered, "requests that complete");
             let stated = format!("0 completed, {} failed", self.failed);
-            return vec![LoadFault::violation(
-                LoadRule::Answered,
-                stated,
-                "requests that complete",
-            )];
+            return vec![LoadCheck::of_validity(rule, false, stated, required)];
         }
         let found = [
-            self.check_answers(),
+            Some(self.check_answers()),
             self.check_account(),
             self.check_lengths(asked_tokens),
             self.check_early_ends().filter(|_| asked_tokens.is_none()),
@@ -92,25 +107,21 @@ impl LoadPoint {
         found.into_iter().flatten().collect()
     }
 
-    fn check_answers(&self) -> Option<LoadFault> {
+    fn check_answers(&self) -> LoadCheck {
         let sum = self.completed + self.failed;
         let stated = format!("{} of {sum} requests failed", self.failed);
-        (self.failed != 0.0).then(|| LoadFault::violation(LoadRule::Answered, stated, "none"))
+        LoadCheck::of_validity(LoadRule::Answered, self.failed == 0.0, stated, "none")
     }
 
-    fn check_account(&self) -> Option<LoadFault> {
-        let (completed, failed) = (self.completed, self.failed);
-        let differs = |asked: &f64| (asked - completed - failed).abs() >= 0.5;
-        let requested = self.requested.filter(differs)?;
+    fn check_account(&self) -> Option<LoadCheck> {
+        let (requested, completed, failed) = (self.requested?, self.completed, self.failed);
+        let are_all = (requested - completed - failed).abs() < 0.5;
         let stated = format!("{requested} requested, {completed} completed, {failed} failed");
-        Some(LoadFault::violation(
-            LoadRule::Accounted,
-            stated,
-            "completed and failed requests are all",
-        ))
+        let required = "completed and failed requests are all";
+        Some(LoadCheck::of_validity(LoadRule::Accounted, are_all, stated, required))
     }
 
-    fn check_lengths(&self, asked: Option<f64>) -> Option<LoadFault> {
+    fn check_lengths(&self, asked: Option<f64>) -> Option<LoadCheck> {
         let mean = self.output_tokens.map(|tokens| tokens / self.completed);
         let stated = self.answer_lengths.map(|lengths| (lengths.shortest, lengths.longest));
         // Half a token of one answer.
@@ -129,61 +140,62 @@ impl LoadPoint {
         } else {
             format!("answers of {} to {} tokens", round(shortest), round(longest))
         };
-        (!is_asked(shortest) || !is_asked(longest))
-            .then(|| LoadFault::violation(LoadRule::Length, stated, &required))
+        let are_asked = is_asked(shortest) && is_asked(longest);
+        Some(LoadCheck::of_validity(LoadRule::Length, are_asked, stated, &required))
     }
 
     /// Where most answers have the same, greatest length, a number of tokens was asked for.
-    fn check_early_ends(&self) -> Option<LoadFault> {
+    fn check_early_ends(&self) -> Option<LoadCheck> {
         let AnswerLengths { shortest, median, longest } = self.answer_lengths?;
         let stated = format!("most answers have {longest} tokens, the shortest {shortest}");
         let required =
             format!("each as many, unless a model may end its answer: `output_tokens: {longest}`");
-        let rule = LoadRule::Length;
         let ends_early = shortest > 0.0 && shortest < longest && longest - median < 0.5;
-        ends_early.then_some(LoadFault { rule, stated, required, is_violation: false })
+        ends_early.then(|| LoadCheck::of_use(LoadRule::Length, false, stated, required))
     }
 
-    fn check_sum(&self) -> Option<LoadFault> {
+    fn check_sum(&self) -> Option<LoadCheck> {
         let (sum, total) = self.summed_tokens.zip(self.output_tokens)?;
         let stated = format!("{total} tokens in all, {sum} of single answers");
-        let differs = differ(sum, total) > MAX_SUM_DIFFERENCE;
-        differs.then(|| LoadFault::violation(LoadRule::Tokens, stated, "equal sums"))
+        let are_equal = differ(sum, total) <= MAX_SUM_DIFFERENCE;
+        Some(LoadCheck::of_validity(LoadRule::Tokens, are_equal, stated, "equal sums"))
     }
 
-    fn check_rate(&self) -> Option<LoadFault> {
+    fn check_rate(&self) -> Option<LoadCheck> {
         let (rate, tokens) = self.output_rate.zip(self.output_tokens)?;
         let duration = self.duration?;
         let stated = format!("{rate} tokens/s, {tokens} tokens in {duration} s");
-        let differs = differ(rate, tokens / duration) > MAX_RATE_DIFFERENCE;
-        differs
-            .then(|| LoadFault::violation(LoadRule::Tokens, stated, "the tokens by the duration"))
+        let agrees = differ(rate, tokens / duration) <= MAX_RATE_DIFFERENCE;
+        let required = "the tokens by the duration";
+        Some(LoadCheck::of_validity(LoadRule::Tokens, agrees, stated, required))
     }
 
-    fn check_recount(&self) -> Option<LoadFault> {
+    fn check_recount(&self) -> Option<LoadCheck> {
         let (own, counted) = self.recounted_tokens.zip(self.output_tokens)?;
         let stated = format!("{counted} tokens counted, {own} in the texts");
-        let differs = differ(counted, own) > MAX_RECOUNT_DIFFERENCE;
-        differs.then(|| LoadFault::violation(LoadRule::Tokens, stated, "the tokens of the texts"))
+        let agree = differ(counted, own) <= MAX_RECOUNT_DIFFERENCE;
+        let required = "the tokens of the texts";
+        Some(LoadCheck::of_validity(LoadRule::Tokens, agree, stated, required))
     }
 
-    fn check_miscounted(&self) -> Option<LoadFault> {
+    fn check_miscounted(&self) -> Option<LoadCheck> {
         let stated = format!("the server counts {} answers otherwise", self.miscounted);
-        (self.miscounted != 0.0).then(|| {
-            LoadFault::violation(LoadRule::Tokens, stated, "the same count of each answer")
-        })
+        let required = "the same count of each answer";
+        (self.miscounted != 0.0)
+            .then(|| LoadCheck::of_validity(LoadRule::Tokens, false, stated, required))
     }
 
-    fn check_in_flight(&self) -> Option<LoadFault> {
+    fn check_in_flight(&self) -> Option<LoadCheck> {
         let (concurrency, duration) = self.concurrency.zip(self.duration)?;
         let busy = self.whole_answer? * self.completed / (duration * concurrency);
         let stated = format!("{:.1} requests in flight on average", busy * concurrency);
         let required = format!("{concurrency}, less a tenth at its end");
-        (self.rounds() >= MIN_ROUNDS && !IN_FLIGHT.contains(&busy))
-            .then(|| LoadFault::violation(LoadRule::InFlight, stated, &required))
+        let is_kept = IN_FLIGHT.contains(&busy);
+        (self.rounds() >= MIN_ROUNDS)
+            .then(|| LoadCheck::of_validity(LoadRule::InFlight, is_kept, stated, &required))
     }
 
-    fn check_first_tokens(&self) -> Option<LoadFault> {
+    fn check_first_tokens(&self) -> Option<LoadCheck> {
         let (concurrency, duration) = self.concurrency.zip(self.duration)?;
         let (mean, median) = self.first_token?;
         let late = (mean - median) * self.completed / (duration * concurrency);
@@ -194,8 +206,9 @@ impl LoadPoint {
             late * 1e2
         );
         let required = "a server that is warm before the load";
-        (self.rounds() >= MIN_ROUNDS && late > MAX_LATE_SHARE)
-            .then(|| LoadFault::violation(LoadRule::Warm, stated, required))
+        let is_warm = late <= MAX_LATE_SHARE;
+        (self.rounds() >= MIN_ROUNDS)
+            .then(|| LoadCheck::of_validity(LoadRule::Warm, is_warm, stated, required))
     }
 
     /// The completed requests for each of those in flight; infinitely many without a concurrency.
@@ -203,32 +216,25 @@ impl LoadPoint {
         self.concurrency.map_or(f64::INFINITY, |concurrency| self.completed / concurrency)
     }
 
-    fn check_rounds(&self) -> Option<LoadFault> {
+    fn check_rounds(&self) -> Option<LoadCheck> {
         let rounds = self.rounds();
         let stated = format!("{rounds:.1} requests for each of those in flight");
         let required = format!("{MIN_ROUNDS}, to tell a load from its beginning and its end");
-        let rule = LoadRule::Rounds;
-        (rounds < MIN_ROUNDS).then_some(LoadFault { rule, stated, required, is_violation: false })
+        (rounds < MIN_ROUNDS).then(|| LoadCheck::of_use(LoadRule::Rounds, false, stated, required))
     }
 
-    fn check_uncounted(&self) -> Option<LoadFault> {
+    fn check_uncounted(&self) -> Option<LoadCheck> {
         let stated = format!("the server states no tokens of {} answers", self.uncounted);
         let required = "counted by the client's own tokenizer".to_owned();
-        let rule = LoadRule::Tokens;
-        (self.uncounted > 0.0).then_some(LoadFault { rule, stated, required, is_violation: false })
+        (self.uncounted > 0.0).then(|| LoadCheck::of_use(LoadRule::Tokens, false, stated, required))
     }
 
-    fn check_chunks(&self) -> Option<LoadFault> {
+    fn check_chunks(&self) -> Option<LoadCheck> {
         let tokens = self.between_chunks? / self.per_token.filter(|time| *time > 0.0)?;
         let stated = format!("{tokens:.1} tokens in a chunk");
         let required = "one, for a time between tokens (itl)".to_owned();
-        let rule = LoadRule::Chunks;
-        (tokens > MAX_CHUNK_TOKENS).then_some(LoadFault {
-            rule,
-            stated,
-            required,
-            is_violation: false,
-        })
+        let is_kept = tokens <= MAX_CHUNK_TOKENS;
+        Some(LoadCheck::of_use(LoadRule::Chunks, is_kept, stated, required))
     }
 }
 
@@ -262,14 +268,20 @@ mod tests {
         })
     }
 
-    fn faults(output: &Value, asked: Option<f64>) -> Vec<LoadFault> {
+    fn faults(output: &Value, asked: Option<f64>) -> Vec<LoadCheck> {
         let loads = Client::Vllm.read_loads(&output.to_string()).unwrap();
-        loads.iter().flat_map(|load| load.find_faults(asked)).collect()
+        let checks = loads.iter().flat_map(|load| load.check(asked));
+        checks.filter(|check| check.outcome != LoadOutcome::Kept).collect()
     }
 
     #[test]
     fn a_clean_load_breaks_no_rule() {
+        use LoadRule::{Accounted, Answered, Chunks, InFlight, Length, Tokens, Warm};
         assert_eq!(faults(&output(), Some(32.0)), []);
+        let load = Client::Vllm.read_loads(&output().to_string()).unwrap().remove(0);
+        let rules: Vec<LoadRule> =
+            load.check(Some(32.0)).into_iter().map(|check| check.rule).collect();
+        assert_eq!(rules, [Answered, Accounted, Length, Tokens, InFlight, Warm, Chunks]);
     }
 
     #[rstest]
@@ -288,7 +300,9 @@ mod tests {
         let mut output = output();
         output.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let found = faults(&output, Some(32.0));
-        let named = found.iter().filter(|fault| fault.is_violation && fault.rule == rule);
+        let named = found
+            .iter()
+            .filter(|fault| fault.outcome == LoadOutcome::Violated && fault.rule == rule);
         assert!(named.clone().any(|fault| fault.stated.starts_with(stated)), "{found:?}");
     }
 
@@ -301,7 +315,7 @@ mod tests {
         output.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let found = faults(&output, None);
         assert!(
-            matches!(&found[..], [one] if one.stated == stated && !one.is_violation),
+            matches!(&found[..], [one] if one.stated == stated && one.outcome == LoadOutcome::Warned),
             "{found:?}"
         );
     }

@@ -8,7 +8,7 @@ mod client;
 mod layout;
 mod point;
 
-pub use checks::{LoadFault, LoadRule};
+pub use checks::{LoadCheck, LoadOutcome, LoadRule};
 pub use client::Client;
 pub use layout::ClientFigure;
 pub use point::{AnswerLengths, LoadPoint, OutputError};

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retrial_serving::{Client, LoadRule};
+use retrial_serving::{Client, LoadCheck, LoadOutcome, LoadRule};
 
 /// The faults of the servers, each with the rules of which one must be broken.
 const FAULTS: [(&str, &[LoadRule]); 7] = [
@@ -59,8 +59,10 @@ fn faults_are_found_and_clean_loads_are_valid() {
             let loads = client.read_loads(&fs::read_to_string(&path).unwrap()).unwrap();
             assert!(!loads.is_empty(), "{name}");
             for load in loads {
-                let broken = load.find_faults(None);
-                let violated = || broken.iter().filter(|fault| fault.is_violation);
+                let mut broken = load.check(None);
+                broken.retain(|check| check.outcome != LoadOutcome::Kept);
+                let is_violated = |check: &&LoadCheck| check.outcome == LoadOutcome::Violated;
+                let violated = || broken.iter().filter(is_violated);
                 if CLEAN.contains(&&*case) {
                     assert_eq!(violated().count(), 0, "{name}: {broken:?}");
                 } else if let Some((_, rules)) = FAULTS.iter().find(|(fault, _)| *fault == case) {

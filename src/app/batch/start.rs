@@ -10,6 +10,7 @@ use super::file::OpenedBatch;
 use super::planned::PlannedBatch;
 use super::record::{BatchRecord, BatchRunRequest};
 use crate::app::failure::Failure;
+use crate::app::file_owners;
 use crate::app::options::GlobalOptions;
 use crate::app::own_record::Own;
 use crate::app::terminal;
@@ -18,7 +19,7 @@ use retrial_batch::run::read_state;
 use retrial_batch::{self as batch, BatchPlan};
 use retrial_cluster::site_files::SiteFile;
 use retrial_results::verdict::ExitCode;
-use retrial_store::files::write_atomically;
+use retrial_store::files::{parent_directory, write_atomically};
 use retrial_store::journal::Journal;
 use retrial_store::lock::FileLock;
 use retrial_store::{Home, RecordDirectory, StoreError};
@@ -77,12 +78,20 @@ pub fn start_batch(
     let own = Own::require_batch(&global.home, before.directory)
         .map_err(|failure| failure.with_help("start a new one: --new"))?;
     let directory = own.into_directory();
+    if let Some(file) = record.plan.file.as_ref().filter(|_| record.plan.file != before.plan.file) {
+        let reason = format!("it would continue {}, which is yours", directory.id());
+        file_owners::require_trusted_owners(parent_directory(file), &[file.clone()], &reason)
+            .map_err(|failure| failure.with_help("start a new one: --new"))?;
+    }
     let state = before.state;
     record.approved = before.approved;
     let mut note = format!("{} is unfinished and continues", directory.id());
     let has_new_claims = before.plan.claims != record.plan.claims;
     let ended = state.trial_runs.values().any(|one| one.end.is_some());
     record.plan.restated = before.plan.restated || has_new_claims && ended;
+    // What is refused changes nothing.
+    let planned =
+        if state.is_over() { None } else { Some(plan_batch_runs(global, site, &record, cells)?) };
     if before.plan != record.plan && FileLock::find_holder(&directory.lock_path()).is_none() {
         write_record(&directory, &yaml, &record)?;
         if has_new_claims {
@@ -93,11 +102,7 @@ pub fn start_batch(
     if !global.quiet {
         terminal::print_note(&format!("{note} (start a new one: --new)"));
     }
-    if state.is_over() {
-        return Ok((None, directory));
-    }
-    let planned = plan_batch_runs(global, site, &record, cells)?;
-    Ok((Some(planned), directory))
+    Ok((planned, directory))
 }
 
 /// Plans the rest of a batch. None if it has ended, with all of its runs.

@@ -26,6 +26,13 @@ pub const MEMORY_DIRECTORY: &str = "/dev/shm";
 /// It does not exist, or cannot be read.
 pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let metadata = fs::metadata(path).map_err(|error| to_catalog_error(path, error))?;
+    // Whoever writes into a pipe need not be who owns it.
+    if !(metadata.is_file() || metadata.is_dir())
+        && !fs::canonicalize(parent_directory(path)).is_ok_and(|above| is_stream_directory(&above))
+    {
+        let source = io::Error::other("it is neither a file nor a directory; pipe it: /dev/stdin");
+        return Err(CatalogError::Read { path: path.to_owned(), source });
+    }
     let file = if metadata.is_dir() { path.join("recipe.yaml") } else { path.to_owned() };
     let directory = parent_directory(&file);
     let directory =
@@ -51,9 +58,7 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
         Some(_) if !named_recipe => RecipeFileKind::Template,
         _ => RecipeFileKind::Recipe,
     };
-    let is_stream = !(metadata.is_file() || metadata.is_dir())
-        || STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams))
-            && !directory.starts_with(MEMORY_DIRECTORY);
+    let is_stream = is_stream_directory(&directory);
     let home = match kind {
         _ if is_stream => CompanionRoot::Stream,
         RecipeFileKind::Recipe => CompanionRoot::Disk { templates: None, directory: held, owner },
@@ -67,6 +72,12 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let mut found = FoundRecipe { name, source, kind, home, base: None };
     found.base = find_base(&found.source, &found);
     Ok(found)
+}
+
+/// Returns whether a directory has names of open files, next to which nothing is.
+fn is_stream_directory(directory: &Path) -> bool {
+    STREAM_DIRECTORIES.iter().any(|streams| directory.starts_with(streams))
+        && !directory.starts_with(MEMORY_DIRECTORY)
 }
 
 /// Returns the directory of the built-in recipe that a recipe on disk extends.

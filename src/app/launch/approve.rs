@@ -94,7 +94,8 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
             check_owners(opened, plan)?;
         }
         let mut allowed = run.request.allow.clone();
-        if !opened.has_settings_of_program() {
+        // A stream is below no directory.
+        if !opened.has_settings_of_program() && !opened.entry.is_stream() {
             allowed.extend(privileges_below(&run.request.allow_below, &opened.files()));
         }
         missing.extend(find_unapproved(home, plan, &allowed, opened.changed_by())?);
@@ -151,6 +152,9 @@ fn check_owners(opened: &OpenedRecipe, plan: &Plan) -> Result<(), Failure> {
         "the recipe needs root-equivalent privileges"
     };
     let own = own.map(Path::to_owned).into_iter().chain(directories);
+    if let Some(owner) = opened.entry.owner() {
+        file_owners::require_trusted_user(owner, Path::new(&*opened.entry.source.path), reason)?;
+    }
     own.unique()
         .try_for_each(|directory| file_owners::require_trusted_owners(&directory, &files, reason))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
+use itertools::Itertools as _;
 use retrial_batch::is_batch;
 use retrial_engine::docker::hash_build_context;
 use retrial_plan::named_recipe_files;
@@ -128,10 +129,18 @@ impl OpenedRecipe {
         self.is_changed_by_other && self.batch_file.is_none()
     }
 
-    /// The files whose authors decide what it does, of those that are not of this program.
+    /// The files whose authors decide what it does, of those that are not of this program: a recipe on disk by its name,
+    /// and by where the directory is in which it was read, whatever has that name now.
     pub fn files(&self) -> Vec<PathBuf> {
-        let own = self.entry.directory().map(|_| PathBuf::from(&*self.entry.source.path));
-        own.into_iter().chain(self.batch_file.clone()).collect()
+        let named = PathBuf::from(&*self.entry.source.path);
+        let held = self.entry.held_directory();
+        let read = held.map(|held| {
+            // Without /proc nothing is there, so that nothing is approved for it.
+            let directory = held.current_path().unwrap_or_default();
+            directory.join(named.file_name().unwrap_or_default())
+        });
+        let own = held.map(|_| named.clone());
+        own.into_iter().chain(read).chain(self.batch_file.clone()).unique().collect()
     }
 
     /// The directory that the plan names for the recipe's files. Those of a built-in recipe, run or extended, are on no

@@ -90,6 +90,7 @@ impl OpenedRecipe {
         }
         let staged = StagedCompanions::new(&global.home.staging_directory())?;
         let own = self.own_directory(plan).and(self.entry.held_directory()).cloned();
+        let is_own = own.is_some();
         let directory = if let Some(own) = own {
             own
         } else {
@@ -97,7 +98,12 @@ impl OpenedRecipe {
             self.entry.extract_to(&source)?;
             HeldDirectory::open(&source).map_err(StoreError::io("open", &source))?
         };
-        plan.companions = Some(staged.copy(&directory, &names)?);
+        let owner = self.entry.owner().unwrap_or_default();
+        let (digest, facts) = staged.copy(&directory, &names, owner)?;
+        plan.companions = Some(digest);
+        if is_own {
+            refuse_new_facts(plan, &facts)?;
+        }
         self.check_build_content(plan, &staged)?;
         Ok(Some(Arc::new(staged)))
     }
@@ -128,6 +134,20 @@ impl OpenedRecipe {
         Err(Failure::usage(format!("{context} changed while the run was planned"))
             .with_help("run it again when nothing writes there"))
     }
+}
+
+/// Refuses a copy of which more should be known than was when the plan was made: what is asked for is decided by what is
+/// copied.
+fn refuse_new_facts(plan: &Plan, facts: &CompanionFacts) -> Result<(), Failure> {
+    let asked = plan.host_paths().filter(|source| source.reason.is_some());
+    let asked: Vec<&Path> =
+        asked.filter_map(|source| plan.copied_companion(&source.path)).collect();
+    let new = facts.keys().find(|name| !asked.contains(&name.as_path()));
+    let Some(name) = new else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!("{} changed while the run was planned", name.display()))
+        .with_help("run it again when nothing writes there"))
 }
 
 /// Refuses a command on the host that names a link out of the recipe's directory: it gets copies only.

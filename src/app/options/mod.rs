@@ -93,7 +93,7 @@ pub struct GlobalOptions {
         value_name = "DIR",
         default_value = "/",
         hide_default_value = true,
-        value_parser = PathBufValueParser::new().try_map(std::path::absolute)
+        value_parser = PathBufValueParser::new().try_map(existing_path)
     )]
     pub root: PathBuf,
 }

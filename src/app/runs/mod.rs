@@ -38,7 +38,7 @@ pub fn planned_runs_of_unfinished(
             return None;
         }
         let BatchRecord { plan, .. } = directory.read_json("batch.json").ok()?;
-        plan.search.is_none().then(|| (id.to_owned(), plan.schedule.trial_runs.len()))
+        Some((id.to_owned(), plan.planned_runs()?))
     });
     planned.collect()
 }

@@ -25,8 +25,11 @@ pub fn pack_selected_runs(
     to: Option<PathBuf>,
     sign: Option<&Path>,
 ) -> Result<ExitCode, Failure> {
+    // Others can verify one run that was judged.
     let archive_path = to.unwrap_or_else(|| match (sign, rows) {
-        (Some(_), [row]) => PathBuf::from(format!("{}.tar.zst", row.id)),
+        (_, [row]) if sign.is_some() || row.outcome.is_some() => {
+            PathBuf::from(format!("{}.tar.zst", row.id))
+        }
         _ => PathBuf::from("runs.tar.gz"),
     });
     let to = archive_path.as_path();

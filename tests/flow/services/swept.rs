@@ -66,7 +66,7 @@ fn points_are_selected() {
 #[ignore = "needs the lab"]
 fn a_point_that_fails_leaves_the_others() {
     let lab = Lab::new().recipe(&swept("point", "test ${{ sweep.users }} != 2"));
-    lab.run(&[]).expect_exit(4);
+    lab.run(&[]).expect_exit(4).prints("1 of 3 results failed, 1 is not reproduced.");
     let judged =
         [("serving-1", "reproduced"), ("serving-2", "failed"), ("serving-3", "not reproduced")];
     assert_eq!(outcomes(&lab), named(&judged));

@@ -104,6 +104,7 @@ fn lines(values: &[f64]) -> ChartKind {
             points: points.collect(),
             band: band.collect(),
             style: SeriesStyle::MarkedLine,
+            ..LineSeries::default()
         }],
         whiskers: "lowest and highest run",
         ..LineChart::default()

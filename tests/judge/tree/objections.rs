@@ -151,6 +151,26 @@ fn a_log_that_says_invalid_is_quoted_once() {
 }
 
 #[test]
+fn logs_that_disagree_are_quoted_where_they_do() {
+    let tree = tree();
+    let folder = tree.path().join(BENCHMARK).join("Server/performance/run_1");
+    let detail = folder.join("mlperf_log_detail.txt");
+    replace(
+        &detail,
+        "\"result_completed_tokens_per_second\", \"value\": 10950.2",
+        "\"result_completed_tokens_per_second\", \"value\": 12950.2",
+    );
+    let text = objections(tree.path(), &[]);
+    let (_, rest) = text.split_once("the summary and detail log disagree").unwrap();
+    let (rest, _) = rest.split_once("- **").unwrap();
+    let line = line_of(&detail, "result_completed_tokens_per_second");
+    assert!(rest.contains(&format!("line {line}: ")), "{rest}");
+    let line = line_of(&folder.join("mlperf_log_summary.txt"), "Completed tokens per second");
+    assert!(rest.contains(&format!("line {line}: `Completed tokens")), "{rest}");
+    assert!(!rest.contains("Result is"), "{rest}");
+}
+
+#[test]
 fn a_relation_that_does_not_hold_is_no_rule_of_the_round() {
     let tree = tree();
     let offline = tree.path().join(BENCHMARK).join(OFFLINE).join("mlperf_log_detail.txt");

@@ -169,6 +169,13 @@ pub(super) fn figure_of_summary_key(key: &str) -> Option<FigureDefinition> {
     Some(FigureDefinition::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
 }
 
+/// Returns the name of the figure that a line of the summary gives.
+pub(crate) fn figure_name_of_summary_line(line: &str) -> Option<Cow<'static, str>> {
+    let (key, _) = line.split_once(':')?;
+    let squeezed = key.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    figure_of_summary_key(&squeezed).map(|figure| figure.name)
+}
+
 /// Returns the name of the figure that an entry of the detail log gives, by its key.
 pub(crate) fn figure_name_of_detail_key(key: &str) -> Option<Cow<'static, str>> {
     figure_of_detail_key(key).map(|figure| figure.name)

@@ -29,13 +29,20 @@ pub struct ValidityReport {
     pub verdict: Validity,
     /// The reasons why it is invalid or unknown; empty where it is valid.
     pub reasons: Vec<String>,
+    /// The lines of the logs that state the reasons, as far as a line states them.
+    #[serde(skip)]
+    pub stated_in: Vec<StatingLines>,
 }
 
 /// The rule that `LoadGen` itself states a run to be valid.
 pub fn validity_rule() -> Rule {
+    Rule::from("LoadGen's result").with_lines(validity_lines())
+}
+
+fn validity_lines() -> Vec<StatingLines> {
+    let keys = ["result_validity", "result_invalid_reason"].map(Into::into);
     let texts = vec!["Result is".into()];
-    Rule::of_entries("LoadGen's result", ["result_validity", "result_invalid_reason"])
-        .or_in(StatingLines::Texts { file: SUMMARY_FILE, texts })
+    vec![StatingLines::Entries(keys.into()), StatingLines::Texts { file: SUMMARY_FILE, texts }]
 }
 
 /// A rule that `LoadGen` reports no errors.
@@ -59,11 +66,28 @@ impl LoadgenRun {
         add_error_reasons(self, &mut broken);
         add_log_differences(self, &mut broken);
         if !broken.is_empty() {
-            return ValidityReport { verdict: Validity::Invalid, reasons: broken };
+            let stated_in = self.lines_of_reasons();
+            return ValidityReport { verdict: Validity::Invalid, reasons: broken, stated_in };
         }
         let reasons = reasons_for_unknown(self);
         let verdict = if reasons.is_empty() { Validity::Valid } else { Validity::Unknown };
-        ValidityReport { verdict, reasons }
+        ValidityReport { verdict, reasons, stated_in: Vec::new() }
+    }
+
+    /// The lines that state why it is invalid: LoadGen's result, its errors, and the figures in which its logs disagree.
+    fn lines_of_reasons(&self) -> Vec<StatingLines> {
+        let of_summary = self.summary.as_ref().and_then(|summary| summary.result);
+        let of_detail = self.detail.as_ref().and_then(|detail| detail.result);
+        let is_invalid = [of_summary, of_detail].contains(&Some(ResultStatus::Invalid));
+        let mut lines = if is_invalid { validity_lines() } else { Vec::new() };
+        if self.error_count().is_some_and(|count| count > 0) {
+            lines.push(StatingLines::Errors);
+        }
+        let unreadable = self.unreadable_in_summary().map(|(name, ..)| name);
+        let disagreements = self.figure_disagreements().into_iter().map(|(name, ..)| name);
+        let figures = disagreements.chain(unreadable);
+        lines.extend(figures.map(|name| StatingLines::Figure(name.to_owned())));
+        lines
     }
 }
 

@@ -12,6 +12,7 @@ use super::round::TrainingRules;
 use super::rule::{OccurrenceCount, format_value};
 use crate::check::{RuleCheck, StatingLines};
 use crate::mllog::{MllogEvent, TrainingRun, TrainingRunReader, parse_entries};
+use retrial_document::measures::format;
 
 /// The identity of a result, the same in all of its logs.
 pub(super) const IDENTITY_KEYS: [&str; 4] =
@@ -214,7 +215,8 @@ impl<'a> LogReader<'a> {
         };
         let malformed = std::mem::take(&mut self.malformed);
         if !malformed.is_empty() {
-            let measured = format!("{} lines cannot be read", malformed.len());
+            let lines = format::format_count(malformed.len(), "line");
+            let measured = format!("{lines} cannot be read");
             self.add_violation_in(&malformed, "lines", measured, "JSON after :::MLLOG");
         }
         let mut converged_after = Some(f64::INFINITY);

@@ -78,6 +78,7 @@ fn ratios_chart(
             points: points.collect(),
             band: ratios.map(value_range).collect(),
             style: SeriesStyle::MarkedLine,
+            ..LineSeries::default()
         }
     });
     let series: Vec<LineSeries> = median_lines.collect();

@@ -9,6 +9,7 @@ mod comparison;
 mod history;
 mod scale;
 mod search;
+mod sweep;
 mod telemetry;
 mod verdict;
 
@@ -162,6 +163,8 @@ pub struct LineSeries {
     pub points: Vec<(f64, Option<f64>)>,
     /// The lowest and highest value at each of its points.
     pub band: Vec<(f64, f64)>,
+    /// A short text next to each of its points; empty for none.
+    pub labels: Vec<String>,
     pub style: SeriesStyle,
 }
 

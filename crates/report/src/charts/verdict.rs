@@ -2,6 +2,7 @@
 
 use itertools::{Itertools as _, join};
 
+use super::sweep::sweep_charts;
 use super::{
     Bar, BarChart, Chart, ChartKind, LineChart, LineSeries, RatioChart, RatioRow, SeriesStyle,
     value_range,
@@ -24,9 +25,10 @@ pub fn verdict_charts(verdict: &Verdict) -> Vec<Chart> {
             let latencies = LATENCY_KINDS.iter();
             latencies.filter_map(move |(stem, name)| percentile_chart(result, stem, name))
         });
-    let unpublished = results().filter(|result| result.judgements.is_empty());
-    let ratio_charts = ratios_chart(verdict).into_iter();
-    let charts = ratio_charts.chain(unpublished.filter_map(unpublished_chart));
+    let unpublished =
+        results().filter(|result| result.judgements.is_empty() && result.point.is_none());
+    let charts = ratios_chart(verdict).into_iter().chain(sweep_charts(verdict));
+    let charts = charts.chain(unpublished.filter_map(unpublished_chart));
     charts.chain(latencies).collect()
 }
 
@@ -188,6 +190,7 @@ fn percentile_chart(result: &ResultVerdict, stem: &str, name: &str) -> Option<Ch
         band: bands.map(|(_, name, _)| trials(name)).collect(),
         points: points.map(|(at, (_, _, figure))| (f64::from(at), Some(figure.value))).collect(),
         style: SeriesStyle::MarkedLine,
+        ..LineSeries::default()
     };
     let lines = LineChart {
         axis_name: "percentile of the queries".to_owned(),

@@ -10,6 +10,7 @@ use retrial_results::verdict::comparison::Change;
 use retrial_results::verdict::{Outcome, QualifiedOutcome, RuleCheck};
 
 pub(super) const BAD: StatusMark = StatusMark::new(Tone::Bad, "!");
+pub(super) const WARNING: StatusMark = StatusMark::new(Tone::Open, "~");
 pub(super) const GOOD: StatusMark = StatusMark::new(Tone::Good, "✓");
 
 /// Of a run that has not ended.
@@ -98,7 +99,7 @@ impl From<&RuleCheck> for StatusMark {
     fn from(rule: &RuleCheck) -> Self {
         match (rule.passed, rule.warning) {
             (false, _) => BAD,
-            (true, true) => Self::new(Tone::Open, "~"),
+            (true, true) => WARNING,
             (true, false) => GOOD,
         }
     }

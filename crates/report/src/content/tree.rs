@@ -317,8 +317,11 @@ pub fn tree_document(
 }
 
 fn faults_list(faults: &[TreeFault]) -> Option<Block> {
-    let items = faults.iter();
-    Block::list(items.map(|fault| ListItem::new(fault.to_string()).with_mark(marks::BAD)))
+    let items = faults.iter().map(|fault| {
+        let mark = if fault.is_violation { marks::BAD } else { marks::WARNING };
+        ListItem::new(fault.to_string()).with_mark(mark)
+    });
+    Block::list(items)
 }
 
 /// Returns whether a figure is outside its limit, whatever else is violated.

@@ -8,6 +8,8 @@ use super::legend::{self, LegendSign};
 use crate::charts::{LineChart, LineSeries, Scale, SeriesStyle, to_f64, value_range};
 
 const FIELD_HEIGHT: f64 = 200.0;
+/// A label is up and right of its point.
+const LABEL_DISTANCE: f64 = 5.0;
 
 pub(super) fn draw_lines(drawing: &mut Drawing, lines: &LineChart) {
     let values = finite_values(lines);
@@ -98,6 +100,9 @@ fn draw_series(
         if let Some((x, y)) = point.filter(|_| series.style == SeriesStyle::MarkedLine || is_alone)
         {
             drawing.draw_marker(number, x, y);
+        }
+        if let (Some((x, y)), Some(label)) = (point, series.labels.get(at)) {
+            drawing.draw_text("s", x + LABEL_DISTANCE, y - LABEL_DISTANCE, label);
         }
     }
 }

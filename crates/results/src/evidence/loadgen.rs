@@ -4,7 +4,7 @@ use super::folder::{DETAIL, SUMMARY};
 use crate::verdict::{Evidence, FigureValue, RuleCheck, StatedValidity, TrialEvidence};
 use retrial_mlperf::check::Rule;
 use retrial_mlperf::compliance::Test;
-use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario};
+use retrial_mlperf::loadgen::{self, LoadgenRun, TestScenario, ValidityReport};
 use retrial_mlperf::other_suite::OtherSuite;
 use retrial_recipe::model::Mode;
 
@@ -37,7 +37,8 @@ pub fn add_loadgen_evidence(run: &LoadgenRun, evidence: &mut Evidence, trial: &m
         (evidence.plan.mode == Mode::Compliance).then(|| drop_audit_config_error(run.clone()));
     let run = audited.as_ref().unwrap_or(run);
     // What is not known to be valid is not valid.
-    let reasons = run.validity().reasons;
+    let ValidityReport { reasons, stated_in, .. } = run.validity();
+    trial.invalid_in = stated_in;
     trial.validity =
         if reasons.is_empty() { StatedValidity::Valid } else { StatedValidity::Invalid(reasons) };
     if evidence.plan.mode == Mode::Compliance && !is_speed_compared(&trial.path) {

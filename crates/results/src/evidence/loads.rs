@@ -5,7 +5,7 @@ use std::path::Path;
 use super::figures::TextFile;
 use retrial_mlperf::check::RuleCheck;
 use retrial_recipe::model::LoadClient;
-use retrial_serving::LoadFault;
+use retrial_serving::{LoadCheck, LoadOutcome};
 use retrial_store::open;
 
 /// The largest output of a client that is read: with every token of each request.
@@ -45,19 +45,19 @@ fn check_file(client: &LoadClient, directory: &Path, file: &Path) -> Vec<RuleChe
         return vec![RuleCheck::violation(subject, measured, "one load, whose figures are read")];
     }
     let checks = loads.iter().flat_map(|load| {
-        let faults = load.find_faults(asked).into_iter();
-        faults.map(move |fault| to_check(fault, load.concurrency, file))
+        let checks = load.check(asked).into_iter();
+        checks.map(move |check| to_rule_check(check, load.concurrency, file))
     });
     checks.collect()
 }
 
-fn to_check(fault: LoadFault, concurrency: Option<f64>, file: &Path) -> RuleCheck {
-    let LoadFault { rule, stated, required, is_violation } = fault;
+fn to_rule_check(check: LoadCheck, concurrency: Option<f64>, file: &Path) -> RuleCheck {
+    let LoadCheck { rule, stated, required, outcome } = check;
     let load = concurrency.map_or_else(String::new, |requests| format!(", concurrency {requests}"));
     let measured = format!("{stated} ({}{load})", file.display());
-    if is_violation {
-        RuleCheck::violation(rule.word(), measured, required)
-    } else {
-        RuleCheck::warning(rule.word(), measured, required)
+    match outcome {
+        LoadOutcome::Kept => RuleCheck::new(rule.word(), measured, required, true),
+        LoadOutcome::Warned => RuleCheck::warning(rule.word(), measured, required),
+        LoadOutcome::Violated => RuleCheck::violation(rule.word(), measured, required),
     }
 }

@@ -88,6 +88,7 @@ impl<'a> ResultDraft<'a> {
             system: context.submission.system.clone(),
             benchmark: context.submission.benchmark.clone(),
             scenario: evidence.plan.scenario.clone(),
+            point: evidence.plan.point.clone(),
             mode: evidence.plan.mode,
             trials: self.trial_verdicts(named.as_deref()),
             warmups: self.warmup_verdicts(named.as_deref()),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FigureValue, RuleCheck, TrialLog};
 use retrial_mlperf::ScenarioName;
+use retrial_mlperf::check::StatingLines;
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Mode};
@@ -125,6 +126,8 @@ pub struct TrialEvidence {
     pub announced: BTreeSet<String>,
     /// The validity that the benchmark itself states.
     pub validity: StatedValidity,
+    /// The lines of `LoadGen`'s logs that state why it is invalid.
+    pub invalid_in: Vec<StatingLines>,
     /// Only an excerpt of a summary exists: it cannot show that rules passed.
     pub excerpt: bool,
     /// `LoadGen`'s settings, constraints and errors.

@@ -14,7 +14,7 @@ use super::{
 use retrial_mlperf::check::EvidenceLine;
 use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::{Division, ScenarioName};
-use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
+use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission, SweepPoint};
 use retrial_stats::OrderEffect;
 use retrial_telemetry::TelemetrySummary;
 
@@ -74,6 +74,9 @@ pub struct ResultVerdict {
     pub benchmark: String,
     /// The scenario, for example `Offline`.
     pub scenario: ScenarioName,
+    /// The point of a sweep that the scenario measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<SweepPoint>,
     /// Performance, accuracy or compliance.
     pub mode: Mode,
     /// Every figure, aggregated over the trials.

@@ -78,7 +78,9 @@ async fn reattach_container(run: &mut RunExecution<'_>) -> Result<bool, RunError
             && session.control.step_control(step).has_started()
     });
     match (own, &state.container) {
-        (Some(container), _) if container.running && (created || filling) => return Ok(true),
+        (Some(container), _) if container.running && (created || filling) && !state.is_stopping => {
+            return Ok(true);
+        }
         (Some(_), _) if created => salvage_results(run).await?,
         _ => {}
     }

@@ -55,7 +55,13 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
         FollowOutcome::Running(never) => match never {},
     });
     match &followed {
-        Err(_) => drop(command.terminate(StopPolicy::OF_COMMANDS).await),
+        Err(end) => {
+            if *end == StepEnd::Stopped {
+                // This process may end before the step does.
+                session.record(EventKind::StepStopping)?;
+            }
+            command.terminate(StopPolicy::OF_COMMANDS).await;
+        }
         Ok(exit) if exit.leftovers.is_empty() => {}
         Ok(exit) => {
             let current_leftovers = command.find_leftovers().await;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
 
-use super::tree::{Allowance, CompanionError, Entry, visit_named};
+use super::tree::{Allowance, CompanionError, CompanionFacts, Entry, FactFinder, visit_named};
 use crate::error::StoreError;
 use crate::files::remove_directory;
 use retrial_beneath::HeldDirectory;
@@ -17,16 +17,18 @@ use retrial_beneath::HeldDirectory;
 const PERMISSIONS: u32 = 0o777;
 
 /// Copies some files and directories next to a recipe into a directory, at the same relative paths. Missing ones are
-/// skipped.
+/// skipped. Returns what a person should know of what was copied.
 ///
 /// # Errors
 /// If one cannot be read or copied, leads out, or they are too large.
 pub fn copy_companions(
     directory: &HeldDirectory,
     names: &[PathBuf],
+    recipe_owner: u32,
     target: &Path,
-) -> Result<(), CompanionError> {
+) -> Result<CompanionFacts, CompanionError> {
     let mut allowance = Allowance::of_recipe();
+    let mut found = FactFinder::new(directory, recipe_owner);
     for name in names {
         if target.join(name).symlink_metadata().is_ok() {
             // Within another one.
@@ -35,9 +37,13 @@ pub fn copy_companions(
         let above = target.join(name.parent().unwrap_or(Path::new("")));
         let created = DirBuilder::new().recursive(true).mode(0o755).create(&above);
         created.map_err(|source| CompanionError::Write { path: above, source })?;
-        copy_named(directory, name, &mut allowance, &target.join(name))?;
+        copy_named(directory, name, &mut allowance, &target.join(name), &mut |path, status| {
+            // Of a companion within another one, it is a fact, too.
+            let within = names.iter().filter(|other| path.starts_with(other));
+            within.for_each(|name| found.look_at(name, path, status));
+        })?;
     }
-    Ok(())
+    Ok(found.facts)
 }
 
 /// Copies a file or a directory of ours. The copy appears when it is complete.
@@ -55,7 +61,7 @@ pub(super) fn copy_tree(from: &Path, target: &Path) -> Result<(), StoreError> {
         _ => (from, Path::new("")),
     };
     let held = HeldDirectory::open(directory).map_err(StoreError::io("open", directory))?;
-    let copied = copy_named(&held, name, &mut Allowance::unlimited(), &part);
+    let copied = copy_named(&held, name, &mut Allowance::unlimited(), &part, &mut |_, _| ());
     copied.map_err(|error| StoreError::unusable(from, error.to_string()))?;
     fs::rename(&part, target).map_err(StoreError::io("rename", &part))
 }
@@ -65,9 +71,11 @@ fn copy_named(
     name: &Path,
     allowance: &mut Allowance,
     target: &Path,
+    look_at: &mut dyn FnMut(&Path, &Stat),
 ) -> Result<(), CompanionError> {
     let mut directories = Vec::new();
     visit_named(directory, name, allowance, &mut |path, entry, status| {
+        look_at(path, status);
         let below = path.strip_prefix(name).unwrap_or(path);
         let is_root = below.as_os_str().is_empty();
         // Joined with nothing, a file's path would end with a slash.

@@ -64,11 +64,12 @@ impl StagedCompanions {
         &self,
         directory: &HeldDirectory,
         names: &[PathBuf],
-    ) -> Result<String, CompanionError> {
+        recipe_owner: u32,
+    ) -> Result<(String, CompanionFacts), CompanionError> {
         let root = self.root();
         create_private_directory(&root)?;
-        copy::copy_companions(directory, names, &root)?;
-        Ok(digest_tree(&root).map_err(StoreError::io("read", &root))?)
+        let facts = copy::copy_companions(directory, names, recipe_owner, &root)?;
+        Ok((digest_tree(&root).map_err(StoreError::io("read", &root))?, facts))
     }
 }
 

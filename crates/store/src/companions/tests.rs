@@ -40,7 +40,7 @@ fn nothing_of_a_link_that_replaces_a_directory_is_ever_copied() {
         });
         for _ in 0..2000 {
             let target = tempfile::tempdir().unwrap();
-            let done = copy_companions(&held(root.path()), &names(&["own/sub"]), target.path());
+            let done = copy_companions(&held(root.path()), &names(&["own/sub"]), 0, target.path());
             let copy = target.path().join("own/sub");
             let meta = copy.symlink_metadata();
             assert!(!copy.join("private").exists(), "it left the recipe's directory");
@@ -108,7 +108,7 @@ fn a_copy_has_what_is_named_and_no_more() {
     symlink("/etc", root.path().join("etc")).unwrap();
     let copy = |of: &[&str]| {
         let target = tempfile::tempdir().unwrap();
-        copy_companions(&held(root.path()), &names(of), target.path()).map(|()| target)
+        copy_companions(&held(root.path()), &names(of), 0, target.path()).map(|_| target)
     };
     let target = copy(&["data", "data/deep", "missing", "tools/run.sh"]).unwrap();
     let mode = |name: &str| fs::metadata(target.path().join(name)).unwrap().permissions().mode();
@@ -201,7 +201,7 @@ fn a_directory_that_is_replaced_after_it_was_opened_is_not_read() {
     fs::rename(&own, root.path().join("aside")).unwrap();
     symlink(&other, &own).unwrap();
     let target = tempfile::tempdir().unwrap();
-    copy_companions(&opened, &names(&["hostname"]), target.path()).unwrap();
+    copy_companions(&opened, &names(&["hostname"]), 0, target.path()).unwrap();
     let copied = fs::read_to_string(target.path().join("hostname")).unwrap();
     assert_eq!(copied, own.display().to_string());
 }
@@ -233,6 +233,14 @@ fn a_repository_and_files_of_others_are_told() {
     let hooks = names(&["repository/.git"]);
     assert_eq!(examine_companions(&held(root.path()), &hooks, user).unwrap().len(), 1);
     assert!(matches!(facts[Path::new("repository")], CompanionFact::Repository { .. }));
+    // What was copied is looked at in the same pass.
+    let target = tempfile::tempdir().unwrap();
+    let of = names(&["own", "repository/.git", "repository"]);
+    let copied = copy_companions(&held(root.path()), &of, user, target.path()).unwrap();
+    assert_eq!(
+        copied.keys().collect::<Vec<_>>(),
+        [Path::new("repository"), Path::new("repository/.git")]
+    );
     if user != 0 {
         let facts = examine_companions(&held(root.path()), &names(&["own"]), user + 1).unwrap();
         assert!(matches!(facts[Path::new("own")], CompanionFact::OtherOwner { .. }));

@@ -114,27 +114,49 @@ pub fn examine_companions(
     names: &[PathBuf],
     recipe_owner: u32,
 ) -> Result<CompanionFacts, CompanionError> {
-    let (mut facts, mut allowance) = (CompanionFacts::new(), Allowance::of_recipe());
-    let in_repository = |path: &Path| path.iter().any(|part| part == ".git");
-    let is_in_repository = directory.path().canonicalize().is_ok_and(|real| in_repository(&real));
+    let (mut found, mut allowance) =
+        (FactFinder::new(directory, recipe_owner), Allowance::of_recipe());
     for name in names {
         visit_named(directory, name, &mut allowance, &mut |path, _, status| {
-            let owned = [0, recipe_owner].contains(&status.st_uid);
-            let fact = if !owned {
-                let path = directory.path().join(path);
-                Some(CompanionFact::OtherOwner { path, user: status.st_uid })
-            } else if is_in_repository || in_repository(path) {
-                Some(CompanionFact::Repository { path: directory.path().join(path) })
-            } else {
-                None
-            };
-            if let Some(fact) = fact {
-                facts.entry(name.clone()).or_insert(fact);
-            }
+            found.look_at(name, path, status);
             Ok(())
         })?;
     }
-    Ok(facts)
+    Ok(found.facts)
+}
+
+/// Finds the facts of companions while they are read.
+pub(super) struct FactFinder<'a> {
+    directory: &'a Path,
+    recipe_owner: u32,
+    is_in_repository: bool,
+    pub facts: CompanionFacts,
+}
+
+impl<'a> FactFinder<'a> {
+    pub fn new(directory: &'a HeldDirectory, recipe_owner: u32) -> Self {
+        let path = directory.path();
+        let is_in_repository = path.canonicalize().is_ok_and(|real| has_repository(&real));
+        Self { directory: path, recipe_owner, is_in_repository, facts: CompanionFacts::new() }
+    }
+
+    /// Looks at an entry of a companion.
+    pub fn look_at(&mut self, name: &Path, path: &Path, status: &Stat) {
+        let is_owned = [0, self.recipe_owner].contains(&status.st_uid);
+        let at = || self.directory.join(path);
+        let fact = if !is_owned {
+            CompanionFact::OtherOwner { path: at(), user: status.st_uid }
+        } else if self.is_in_repository || has_repository(path) {
+            CompanionFact::Repository { path: at() }
+        } else {
+            return;
+        };
+        self.facts.entry(name.to_owned()).or_insert(fact);
+    }
+}
+
+fn has_repository(path: &Path) -> bool {
+    path.iter().any(|part| part == ".git")
 }
 
 /// Visits one named file or directory with all that is in it.

@@ -121,6 +121,8 @@ pub enum EventKind {
         /// The step's duration, seconds.
         seconds: f64,
     },
+    /// The processes of a step are about to be ended, since the run is stopped: how it ends is not its own doing.
+    StepStopping,
     /// A check that ended must be rerun.
     CheckReset,
     /// A declared condition was decided.

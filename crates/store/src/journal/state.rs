@@ -30,6 +30,8 @@ pub struct JournalState {
     pub open: BTreeSet<u32>,
     /// The open steps that run on this machine, independent of containers.
     on_host: BTreeSet<u32>,
+    /// A step of the current container was being stopped, so that the container is not used again.
+    pub is_stopping: bool,
     /// The id of the current container.
     pub container: Option<String>,
     /// The step that created it.
@@ -114,6 +116,10 @@ impl JournalState {
                 self.open.remove(&step);
                 self.on_host.remove(&step);
             }
+            (EventKind::StepStopping, Some(step)) => {
+                self.open.remove(&step);
+                self.is_stopping |= !self.on_host.remove(&step);
+            }
             (EventKind::Image { id, digests, .. }, _) => {
                 self.set_image(event.container.as_deref(), id, digests);
             }
@@ -187,6 +193,7 @@ impl JournalState {
     fn close_other_steps(&mut self, maker: Option<u32>) {
         let Self { open, on_host, .. } = self;
         self.services.clear();
+        self.is_stopping = false;
         open.retain(|step| Some(*step) == maker || on_host.contains(step));
     }
 

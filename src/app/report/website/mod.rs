@@ -10,14 +10,14 @@ use rayon::prelude::*;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, ReportRequest};
-use crate::app::{runs, terminal};
+use crate::app::{batch, runs, terminal};
 use retrial_batch::run::read_state;
 use retrial_batch::verdict::BatchVerdict;
 use retrial_document::measures::format;
 use retrial_history::RunSummary;
 use retrial_plan::Plan;
 use retrial_report::content::website::{
-    BatchRecord, FRONT, RecordedBatch, Website, WebsiteOptions,
+    BatchRecord, FRONT, OpenBatch, OpenBatchState, RecordedBatch, Website, WebsiteOptions,
 };
 use retrial_report::{feed, html};
 use retrial_results::verdict::Verdict;
@@ -130,16 +130,28 @@ fn read_batches(
             let verdict: BatchVerdict = directory.read_json("verdict.json").ok()?;
             let report = report_link(directory.path(), from);
             BatchRecord::Judged(RecordedBatch::new(&verdict, report))
-        } else if FileLock::find_holder(&directory.lock_path()).is_some() {
-            BatchRecord::Running
-        } else if read_state(&directory).is_ok_and(|state| state.was_stopped()) {
-            BatchRecord::Stopped
         } else {
-            BatchRecord::Interrupted
+            let stored: batch::record::BatchRecord = directory.read_json("batch.json").ok()?;
+            BatchRecord::Open(OpenBatch {
+                planned: stored.plan.planned_runs(),
+                title: stored.plan.title,
+                state: read_open_state(&directory),
+            })
         };
         Some((id.to_owned(), record))
     });
     read.collect()
+}
+
+/// How far a batch without a verdict is.
+fn read_open_state(directory: &RecordDirectory) -> OpenBatchState {
+    if FileLock::find_holder(&directory.lock_path()).is_some() {
+        OpenBatchState::Running
+    } else if read_state(directory).is_ok_and(|state| state.was_stopped()) {
+        OpenBatchState::Stopped
+    } else {
+        OpenBatchState::Interrupted
+    }
 }
 
 /// The paths to the runs' own reports, where these were written.

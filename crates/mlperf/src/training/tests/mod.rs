@@ -265,10 +265,10 @@ fn a_failed_run_is_ranked_slowest() {
     only("runs that converged: all but result_0.txt, result_1.txt", &violated(&rules, &all, None));
     // It is truncated in the middle of a line.
     all[1] = format!("{}\n{}", all[1], &LOGS[1].lines().nth(30).unwrap_or_default()[..40]);
-    only("result_1.txt: lines: 1 lines cannot be read", &violated(&rules, &all, None));
+    only("result_1.txt: lines: 1 line cannot be read", &violated(&rules, &all, None));
     let mut all = logs();
     all[1] = all[1].replacen("\"event_type\"", "", 1);
-    only("result_1.txt: lines: 1 lines cannot be read", &violated(&rules, &all, None));
+    only("result_1.txt: lines: 1 line cannot be read", &violated(&rules, &all, None));
     all[1] = String::new();
     only("result_1.txt: run:", &violated(&rules, &all, None));
 }

@@ -7,6 +7,7 @@ use itertools::Itertools as _;
 
 use super::marks;
 use crate::document::{Block, Column, NOTHING, Table, TableCell};
+use retrial_recipe::model::{Mode, SweepPoint};
 use retrial_results::verdict::{
     FigureColumn, Judgement, QualifiedOutcome, Reference, ResultVerdict, Verdict, number,
     table_name,
@@ -21,20 +22,23 @@ pub(super) struct PivotTable<'a> {
     subject: String,
     columns: Vec<&'a FigureColumn>,
     rows: Vec<PivotRow<'a>>,
+    /// Whether it stands for its results, also for figures that have no column.
+    is_whole: bool,
 }
 
 /// The figures of one entry, or of one scenario.
 struct PivotRow<'a> {
-    subject: &'a str,
+    subject: String,
     result: &'a ResultVerdict,
     /// The name of the figure in each column.
     figures: Vec<String>,
 }
 
-/// Returns the tables of a verdict: each result's entries, then scenarios that have the same figures.
+/// Returns the tables of a verdict: each result's entries, the points of sweeps, then scenarios that have the same
+/// figures.
 pub(super) fn pivot_tables(verdict: &Verdict) -> Vec<PivotTable<'_>> {
     let by_entry = verdict.results.iter().flat_map(entry_tables);
-    by_entry.chain(scenario_tables(verdict)).collect()
+    by_entry.chain(sweep_tables(verdict)).chain(scenario_tables(verdict)).collect()
 }
 
 /// The tables of one result: a row for each entry of the tables that are named by the same words.
@@ -43,8 +47,8 @@ fn entry_tables(result: &ResultVerdict) -> impl Iterator<Item = PivotTable<'_>> 
     let tables = columns.map(|column| &column.by).unique().map(move |by| {
         let columns: Vec<&FigureColumn> =
             result.columns.iter().filter(|column| column.by == *by).collect();
-        let row = |entry| PivotRow {
-            subject: entry,
+        let row = |entry: &str| PivotRow {
+            subject: entry.to_owned(),
             result,
             figures: columns.iter().map(|column| format!("{}[{entry}]", column.figure)).collect(),
         };
@@ -53,6 +57,7 @@ fn entry_tables(result: &ResultVerdict) -> impl Iterator<Item = PivotTable<'_>> 
             subject: by.join(", "),
             rows: entries_of(result, &columns).map(row).collect(),
             columns,
+            is_whole: false,
         }
     });
     tables.filter(|table| table.rows.len() >= MIN_SIDE)
@@ -74,18 +79,46 @@ fn entries_of<'a>(
     entries.unique()
 }
 
+/// The sweeps: a row for each point, with the figures of which something is published at one of them; where nothing is,
+/// with all.
+fn sweep_tables(verdict: &Verdict) -> impl Iterator<Item = PivotTable<'_>> {
+    let swept = verdict.results.iter().filter_map(|result| Some((result.point.as_ref()?, result)));
+    let sweeps = swept.clone().map(|(point, _)| (&point.sweep, &point.axis)).unique();
+    let tables = sweeps.map(move |(sweep, axis)| {
+        let of_sweep = swept.clone().filter(move |(point, _)| point.sweep == *sweep);
+        let judged = of_sweep.clone().flat_map(|(_, result)| &result.judgements);
+        let published: Vec<&str> = judged.map(|judgement| judgement.figure.as_str()).collect();
+        let first = of_sweep.clone().next();
+        let all = first.into_iter().flat_map(|(_, result)| plain_columns(result));
+        let is_shown =
+            |column: &&FigureColumn| published.is_empty() || published.contains(&&*column.figure);
+        let columns = all.filter(is_shown).collect_vec();
+        let row = |(point, result): (&SweepPoint, _)| PivotRow {
+            subject: point.value.to_string(),
+            result,
+            figures: columns.iter().map(|column| column.figure.clone()).collect(),
+        };
+        PivotTable {
+            title: format!("{sweep}, {}", Mode::Performance),
+            subject: axis.clone(),
+            rows: of_sweep.map(row).collect(),
+            columns,
+            is_whole: true,
+        }
+    });
+    tables.filter(|table| !table.columns.is_empty())
+}
+
 /// Scenarios of one mode that measure the same figures: a row each.
 fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<'a>> {
-    let results = verdict.results.iter();
-    let groups = results.map(|result| (result.mode, plain_figures(result))).unique();
-    let tables = groups.map(|(mode, figures)| {
-        let results = verdict
-            .results
-            .iter()
-            .filter(|result| result.mode == mode && plain_figures(result) == figures)
-            .collect_vec();
+    let results = verdict.results.iter().filter(|result| result.point.is_none());
+    let groups = results.clone().map(|result| (result.mode, plain_figures(result))).unique();
+    let tables = groups.map(move |(mode, figures)| {
+        let is_of =
+            |result: &&ResultVerdict| result.mode == mode && plain_figures(result) == figures;
+        let results = results.clone().filter(is_of).collect_vec();
         let row = |result: &'a ResultVerdict| PivotRow {
-            subject: result.scenario.as_str(),
+            subject: result.scenario.to_string(),
             result,
             figures: figures.iter().map(|figure| (*figure).to_owned()).collect(),
         };
@@ -94,6 +127,7 @@ fn scenario_tables<'a>(verdict: &'a Verdict) -> impl Iterator<Item = PivotTable<
             subject: "scenario".to_owned(),
             columns: results.first().map_or(Vec::new(), |result| plain_columns(result).collect()),
             rows: results.into_iter().map(row).collect(),
+            is_whole: false,
         }
     });
     tables.filter(|table| table.rows.len() >= MIN_SIDE && table.columns.len() >= MIN_SIDE)
@@ -109,15 +143,15 @@ fn plain_figures(result: &ResultVerdict) -> Vec<&str> {
 
 impl PivotTable<'_> {
     pub fn shows(&self, result: &ResultVerdict, figure: &str) -> bool {
-        let mut rows = self.rows.iter();
-        rows.any(|row| ptr::eq(row.result, result) && row.figures.iter().any(|own| own == figure))
+        let has = |row: &PivotRow<'_>| self.is_whole || row.figures.iter().any(|own| own == figure);
+        self.rows.iter().any(|row| ptr::eq(row.result, result) && has(row))
     }
 
     /// Draws it: next to each figure what was published, and their ratio.
     pub fn render(self, verdict: &Verdict) -> Option<Block> {
         let note = marks::unverified_word(verdict.notice.is_some());
         let mut rows =
-            Table::builder(self.title, self.rows).head(&self.subject, |row| row.subject.to_owned());
+            Table::builder(self.title, self.rows).head(&self.subject, |row| row.subject.clone());
         for (at, column) in self.columns.iter().enumerate() {
             let under = rows.table.columns.len();
             let measured = Column::number(column.heading.as_str()).with_note(note);

@@ -208,7 +208,9 @@ pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
         return TableCell::from(state).with_note(imported.unwrap_or_default());
     };
     let kinds = outcome.kinds.iter().map(ToString::to_string);
-    marks::outcome_cell(&outcome).with_note(join(kinds.chain(together).chain(imported), ", "))
+    let part = row.is_partial.then(|| "a part of the measurements".to_owned());
+    let notes = kinds.chain(part).chain(together).chain(imported);
+    marks::outcome_cell(&outcome).with_note(join(notes, ", "))
 }
 
 pub(super) fn benchmark_title(row: &RunSummary) -> &str {

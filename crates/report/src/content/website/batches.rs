@@ -16,6 +16,7 @@ use crate::document::{
     Block, Conclusion, Document, Line, RowTable, Section, StatusMark, Table, TableCell, Tone,
 };
 use retrial_batch::verdict::BatchVerdict;
+use retrial_document::words;
 use retrial_history::RunSummary;
 
 /// The most submissions that a batch's page links.
@@ -27,12 +28,28 @@ const MAX_SENTENCE_LETTERS: usize = 100;
 pub enum BatchRecord {
     /// It was judged.
     Judged(RecordedBatch),
-    /// A process executes it, and it has no verdict yet.
-    Running,
-    /// It was stopped before its end.
-    Stopped,
-    /// No process executes it, and it has no verdict.
-    Interrupted,
+    /// It has no verdict yet.
+    Open(OpenBatch),
+}
+
+/// A batch without a verdict.
+pub struct OpenBatch {
+    pub title: String,
+    /// The number of runs that it plans; none of a search, which decides on the way.
+    pub planned: Option<usize>,
+    pub state: OpenBatchState,
+}
+
+words! {
+    /// How far a batch without a verdict is.
+    pub enum OpenBatchState {
+        /// A process executes it.
+        Running = "running",
+        /// It was stopped before its end.
+        Stopped = "stopped",
+        /// No process executes it, and its end was not recorded.
+        Interrupted = "interrupted",
+    }
 }
 
 /// A batch with its last verdict.
@@ -71,26 +88,27 @@ impl BatchRuns<'_> {
     fn judged(&self) -> Option<&RecordedBatch> {
         match self.record? {
             BatchRecord::Judged(batch) => Some(batch),
-            BatchRecord::Running | BatchRecord::Stopped | BatchRecord::Interrupted => None,
+            BatchRecord::Open(_) => None,
         }
     }
 
     fn title(&self) -> &str {
-        self.judged().map_or(self.id, |batch| batch.title.as_str())
+        match self.record {
+            Some(BatchRecord::Judged(batch)) => batch.title.as_str(),
+            Some(BatchRecord::Open(batch)) => &batch.title,
+            None => self.id,
+        }
     }
 
     fn conclusion(&self) -> Cow<'_, Conclusion> {
-        let unfinished = || {
-            let id = self.id;
-            format!(
-                "`retrial resume {id}` continues it, `retrial judge {id}` judges the runs so far."
-            )
-        };
         let (word, sentence) = match self.record {
             Some(BatchRecord::Judged(batch)) => return Cow::Borrowed(&batch.conclusion),
-            Some(BatchRecord::Running) => ("running", "It has no verdict yet.".to_owned()),
-            Some(BatchRecord::Stopped) => ("stopped", unfinished()),
-            Some(BatchRecord::Interrupted) => ("interrupted", unfinished()),
+            Some(BatchRecord::Open(OpenBatch { state: OpenBatchState::Running, .. })) => {
+                ("running", "It has no verdict yet.".to_owned())
+            }
+            Some(BatchRecord::Open(open)) => {
+                (open.state.word(), format!("Continue it: retrial resume {}", self.id))
+            }
             None => ("no verdict", "Its directory cannot be read.".to_owned()),
         };
         Cow::Owned(Conclusion::new(None, word, sentence))
@@ -139,12 +157,17 @@ pub(super) fn find_batches<'a>(
 pub(super) fn batches_table(batches: &[BatchRuns<'_>]) -> Table {
     Table::builder("Batches", batches)
         .head("batch", |batch| {
-            let id = batch.judged().map(|_| batch.id).unwrap_or_default();
+            let id = batch.record.map(|_| batch.id).unwrap_or_default();
             tables::title_cell(batch.title(), id).with_link(Some(batch.page_name()))
         })
         .status("verdict", |batch| outcome_cell(&batch.conclusion()))
         .text("result", |batch| truncate_text(&batch.conclusion().sentence, MAX_SENTENCE_LETTERS))
-        .number("runs", |batch| batch.rows.len().to_string())
+        .number("runs", |batch| match batch.record {
+            Some(BatchRecord::Open(OpenBatch { planned: Some(planned), .. })) => {
+                format!("{} of {planned}", batch.rows.len())
+            }
+            _ => batch.rows.len().to_string(),
+        })
         .text("started", |batch| tables::time_cell(batch.started()))
         .table
 }
@@ -219,15 +242,15 @@ mod tests {
             let conclusion = batch.conclusion();
             format!("{}: {}", conclusion.word, conclusion.sentence)
         };
-        assert_eq!(conclude(Some(&BatchRecord::Running)), "running: It has no verdict yet.");
-        let words = [(BatchRecord::Stopped, "stopped"), (BatchRecord::Interrupted, "interrupted")];
-        for (record, word) in words {
-            assert_eq!(
-                conclude(Some(&record)),
-                format!(
-                    "{word}: `retrial resume b` continues it, `retrial judge b` judges the runs so far."
-                )
-            );
+        let conclude_open = |state: OpenBatchState| {
+            let open = OpenBatch { title: "t".to_owned(), planned: None, state };
+            conclude(Some(&BatchRecord::Open(open)))
+        };
+        assert_eq!(conclude_open(OpenBatchState::Running), "running: It has no verdict yet.");
+        for (state, word) in
+            [(OpenBatchState::Stopped, "stopped"), (OpenBatchState::Interrupted, "interrupted")]
+        {
+            assert_eq!(conclude_open(state), format!("{word}: Continue it: retrial resume b"));
         }
         assert!(conclude(None).contains("cannot be read"));
     }

@@ -16,6 +16,7 @@ use retrial_results::verdict::{QualifiedOutcome, trademark_notice};
 /// The most changes in a table, and in the feed.
 const MAX_LISTED_CHANGES: usize = 20;
 const MAX_FEED_ENTRIES: usize = 100;
+const CHANGED_RECIPE: &str = "changed recipe";
 /// The most letters of a verdict's sentence.
 pub(super) const MAX_SENTENCE_LETTERS: usize = 600;
 
@@ -31,6 +32,11 @@ impl VerdictChange<'_> {
     /// When it was known.
     pub fn time(&self) -> Option<Timestamp> {
         self.run.ended.or(self.run.started)
+    }
+
+    /// Returns whether the recipe was changed in between: what was chosen of it is the same.
+    fn has_other_recipe(&self) -> bool {
+        self.before.recipe_hash != self.run.recipe_hash
     }
 
     /// Changes are listed in the order of this, the newest first.
@@ -83,7 +89,10 @@ pub(super) fn changes_table(website: &Website<'_>, only: Option<usize>) -> Vec<B
         .status("before", |(_, change)| tables::verdict_cell(change.before))
         .status("verdict", |(_, change)| tables::verdict_cell(change.run))
         .column(Column::text("changed").with_note("on"), |(_, change)| {
-            tables::time_cell(change.time()).with_note(truncate_cell(&change.run.gpus))
+            let other_recipe = change.has_other_recipe().then_some(CHANGED_RECIPE);
+            let notes = [Some(change.run.gpus.as_str()), other_recipe].into_iter().flatten();
+            let notes = join(notes.filter(|note| !note.is_empty()), ", ");
+            tables::time_cell(change.time()).with_note(truncate_cell(&notes))
         });
     let mut blocks = vec![Block::Table(table.table)];
     if count > MAX_LISTED_CHANGES {
@@ -135,6 +144,7 @@ fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEnt
     ];
     let changed = compared.into_iter().filter(|(_, was, is)| was != is);
     parts.extend(changed.map(|(name, was, is)| format!("The {name} was {was}, now {is}.")));
+    parts.extend(change.has_other_recipe().then(|| "The recipe was changed.".to_owned()));
     parts.extend(trademark_notice(&run.submission));
     parts.retain(|part| !part.is_empty());
     FeedEntry {

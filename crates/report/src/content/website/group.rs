@@ -74,8 +74,8 @@ pub(super) fn newest_judged_or_last<'a>(rows: &[&'a RunSummary]) -> &'a RunSumma
     newest_judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
-/// The newest run with a verdict, of runs whose newest is the last. A smoke test, and a trial of a batch's cell that was
-/// not judged yet and is inconclusive alone, only count where no other run does.
+/// The newest run with a verdict, of runs whose newest is the last. A smoke test, a part of the measurements, and a trial
+/// of a batch's cell that was not judged yet and is inconclusive alone, only count where no other run does.
 pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
     let newest_of = |rows: &[&'a RunSummary]| {
         let mut newest = rows.iter().rev();
@@ -84,14 +84,15 @@ pub(super) fn newest_judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummar
     newest_of(&select_judged(rows)).or_else(|| newest_of(rows))
 }
 
-/// Returns the runs without smoke tests, which are compared with nothing, and without trials that are inconclusive alone
-/// while their batch's cell has no verdict: it may have several trials, and they are judged together.
+/// Returns the runs without smoke tests, which are compared with nothing, without those of a part of the measurements,
+/// which are no verdict on the whole, and without trials that are inconclusive alone while their batch's cell has no
+/// verdict: it may have several trials, and they are judged together.
 pub(super) fn select_judged<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> {
     let is_open_trial = |row: &RunSummary| {
         row.outcome == Some(Outcome::Inconclusive) && row.batch.is_some() && row.cell.is_none()
     };
     let is_compared = |row: &RunSummary| !row.qualifiers.contains(&QualifierKind::SmokeTest);
-    let counts = |row: &&RunSummary| !is_open_trial(row) && is_compared(row);
+    let counts = |row: &&RunSummary| !is_open_trial(row) && is_compared(row) && !row.is_partial;
     rows.iter().copied().filter(counts).collect()
 }
 
@@ -166,12 +167,12 @@ mod tests {
     use rstest::rstest;
 
     /// Runs of one submission, the newest last: `r` reproduced, `i` inconclusive, `d` inconclusive by the verdict of its
-    /// cell; and the cell of a batch.
+    /// cell, `p` reproduced in a part of the measurements; and the cell of a batch.
     fn summarize(runs: &[(char, &str)]) -> Vec<RunSummary> {
         let rows = runs.iter().enumerate().map(|(number, (outcome, cell))| RunSummary {
             id: number.to_string(),
             outcome: Some(match outcome {
-                'r' => Outcome::Reproduced,
+                'r' | 'p' => Outcome::Reproduced,
                 _ => Outcome::Inconclusive,
             }),
             batch: (!cell.is_empty()).then(|| BatchPosition {
@@ -179,6 +180,7 @@ mod tests {
                 cell: (*cell).to_owned(),
                 trial: 1,
             }),
+            is_partial: *outcome == 'p',
             cell: (*outcome == 'd').then_some(JudgedCell { trials: 2, deciding: None }),
             ..RunSummary::default()
         });
@@ -193,8 +195,10 @@ mod tests {
     #[case::a_trial_of_each_cell(&[('r', ""), ('i', "a"), ('r', "b")], "2", 0)]
     #[case::an_open_trial_only(&[('r', "a"), ('i', "a")], "0", 0)]
     #[case::a_decided_trial(&[('i', ""), ('r', "a"), ('i', "a")], "1", 1)]
+    #[case::a_part_of_the_measurements(&[('i', ""), ('p', "")], "0", 0)]
+    #[case::parts_only(&[('i', "a"), ('p', "")], "1", 0)]
     #[case::open_trials_only(&[('i', "a"), ('i', "a")], "1", 0)]
-    fn open_trials_of_a_cell_are_no_verdict_of_a_submission(
+    fn open_trials_and_parts_are_no_verdict_of_a_submission(
         #[case] runs: &[(char, &str)],
         #[case] deciding: &str,
         #[case] changes: usize,

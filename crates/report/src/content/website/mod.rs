@@ -20,7 +20,7 @@ use crate::feed::Feed;
 use retrial_history::RunSummary;
 
 use self::batches::BatchRuns;
-pub use self::batches::{BatchRecord, RecordedBatch};
+pub use self::batches::{BatchRecord, OpenBatch, OpenBatchState, RecordedBatch};
 use self::changes::VerdictChange;
 use self::group::SubmissionRuns;
 

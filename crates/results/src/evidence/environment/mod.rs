@@ -7,7 +7,7 @@ mod package_names;
 mod packages;
 
 use self::host::{driver_facts, gpu_facts as cards, machine_facts, setting_facts};
-use crate::verdict::comparison::{Fact, FactGroup};
+use crate::verdict::comparison::{Fact, FactGroup, RECIPE_DIGEST};
 use retrial_container::ImageRef;
 use retrial_host::record::HostRecord;
 use retrial_plan::Plan;
@@ -79,6 +79,7 @@ fn parameter_facts(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
         models.map(|(name, commit)| fact(format!("model {name}"), commit.clone())).collect();
     if let Some(plan) = plan {
         facts.push(fact("recipe".to_owned(), plan.recipe.clone()));
+        facts.push(fact(RECIPE_DIGEST.to_owned(), plan.recipe_hash.clone()));
         let variant = plan.variant.iter();
         facts.extend(variant.map(|(axis, value)| fact(format!("variant {axis}"), value.clone())));
         let params = plan.params.iter();

@@ -14,6 +14,8 @@ use retrial_document::measures::format::join_first;
 
 /// The most differing facts of one group that are listed; an image has a few thousand packages.
 const MAX_LISTED_FACTS: usize = 20_000;
+/// The fact that has the SHA-256 of a run's recipe, with what was chosen of it.
+pub const RECIPE_DIGEST: &str = "recipe digest";
 /// Measured numbers that differ by less are alike: a repeated run differs by as much.
 const MAX_ALIKE_DIFFERENCE: f64 = 0.05;
 
@@ -97,6 +99,12 @@ fn compare_group(
         } else {
             result.omitted += 1;
         }
+    }
+    if group == FactGroup::Parameters {
+        // Choices change it, too, and are listed themselves.
+        result.alike.retain(|fact| fact.what != RECIPE_DIGEST);
+        let has_other = result.differs.iter().any(|fact| fact.what != RECIPE_DIGEST);
+        result.differs.retain(|fact| !has_other || fact.what != RECIPE_DIGEST);
     }
     Some(result)
 }
@@ -318,5 +326,24 @@ mod tests {
         assert_eq!(facts[0].value, "1, 2, 3 and 1 more");
         assert_eq!(several, ["kernel"]);
         assert!(merge_facts(&runs[..1]).1.is_empty());
+    }
+
+    /// The facts that differ between two runs, each with the digest of its recipe and a parameter.
+    fn differing(one: [&str; 2], other: [&str; 2]) -> Vec<String> {
+        let facts = [one, other].map(|[digest, size]| {
+            let named = [("recipe", "./r.yaml"), (RECIPE_DIGEST, digest), ("param size", size)];
+            named.map(|(name, value)| Fact::new(FactGroup::Parameters, name, value))
+        });
+        let groups = compare_fact_groups(&letters(), &[&facts[0], &facts[1]]);
+        let group = &groups[0];
+        assert!(group.alike.iter().all(|fact| fact.what != RECIPE_DIGEST));
+        group.differs.iter().map(|fact| fact.what.clone()).collect()
+    }
+
+    #[test]
+    fn a_changed_recipe_is_a_difference_unless_its_choices_are() {
+        assert_eq!(differing(["1", "8"], ["2", "8"]), [RECIPE_DIGEST]);
+        assert_eq!(differing(["1", "8"], ["2", "9"]), ["param size"]);
+        assert_eq!(differing(["1", "8"], ["1", "8"]), [""; 0]);
     }
 }

@@ -20,7 +20,9 @@ mod stacks;
 mod subject;
 
 pub use build::compare_subjects;
-pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, compare_fact_groups};
+pub use environment::{
+    AlikeFact, EnvironmentFact, EnvironmentGroup, RECIPE_DIGEST, compare_fact_groups,
+};
 pub use fact::{Fact, FactGroup};
 pub use joint_change::{StackVersions, describe_joint_change, describe_joint_changes};
 pub(crate) use measurement::measured_figure;

@@ -211,6 +211,8 @@ impl TrialRules<'_> {
                     );
                 } else if self.trial.run_settings.is_some() {
                     // Of LoadGen's logs the reasons say themselves who says what, also against LoadGen's own word.
+                    let lines = &self.trial.invalid_in;
+                    let rule = if lines.is_empty() { rule } else { rule.with_lines(lines.clone()) };
                     self.add_violation(rule, reason_text.as_str(), "VALID", &reason_text);
                 } else {
                     let actual = format!("INVALID ({reason_text})");

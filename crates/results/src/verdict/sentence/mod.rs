@@ -207,6 +207,13 @@ fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
     let is_smoke_test = |result: &ResultVerdict| {
         result.qualifiers.iter().any(|qualifier| qualifier.kind == QualifierKind::SmokeTest)
     };
+    let others_not_reproduced = || {
+        let others = results.iter().filter(|result| result.outcome == Outcome::NotReproduced);
+        match others.count() {
+            0 => String::new(),
+            count => format!(", {count} {} not reproduced", is_or_are(count)),
+        }
+    };
     match outcome {
         Outcome::Measured if results.iter().any(is_smoke_test) => {
             "Everything ran; a smoke test is compared with nothing.".to_owned()
@@ -244,10 +251,14 @@ fn describe_counts(outcome: Outcome, results: &[ResultVerdict]) -> String {
         }
         Outcome::Invalid | Outcome::Failed if results.len() == 1 => String::new(),
         Outcome::Invalid => format!(
-            "{result_count} of {} results {} invalid.",
+            "{result_count} of {} results {} invalid{}.",
             results.len(),
-            is_or_are(result_count)
+            is_or_are(result_count),
+            others_not_reproduced()
         ),
-        Outcome::Failed => format!("{result_count} of {} results failed.", results.len()),
+        Outcome::Failed => {
+            let others = others_not_reproduced();
+            format!("{result_count} of {} results failed{others}.", results.len())
+        }
     }
 }
