@@ -119,9 +119,15 @@ impl Sweep {
     fn substitute(&self, node: &mut Node, value: &str) {
         match &mut node.value {
             Value::Map(entries) => {
-                entries.iter_mut().for_each(|entry| self.substitute(&mut entry.value, value));
+                for entry in entries {
+                    self.substitute(&mut entry.value, value);
+                }
             }
-            Value::List(items) => items.iter_mut().for_each(|item| self.substitute(item, value)),
+            Value::List(items) => {
+                for item in items {
+                    self.substitute(item, value);
+                }
+            }
             Value::Scalar(scalar) => scalar.text = self.substitute_text(&scalar.text, value),
             Value::Null | Value::Removed => {}
         }

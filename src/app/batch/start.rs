@@ -1,6 +1,7 @@
 //! Starts a batch, or resumes one that has not ended.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use itertools::join;
 
@@ -80,7 +81,7 @@ pub fn start_batch(
     let directory = own.into_directory();
     if let Some(file) = record.plan.file.as_ref().filter(|_| record.plan.file != before.plan.file) {
         let reason = format!("it would continue {}, which is yours", directory.id());
-        file_owners::require_trusted_owners(parent_directory(file), &[file.clone()], &reason)
+        file_owners::require_trusted_owners(parent_directory(file), slice::from_ref(file), &reason)
             .map_err(|failure| failure.with_help("start a new one: --new"))?;
     }
     let state = before.state;

@@ -27,9 +27,10 @@ pub const MEMORY_DIRECTORY: &str = "/dev/shm";
 pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let metadata = fs::metadata(path).map_err(|error| to_catalog_error(path, error))?;
     // Whoever writes into a pipe need not be who owns it.
-    if !(metadata.is_file() || metadata.is_dir())
-        && !fs::canonicalize(parent_directory(path)).is_ok_and(|above| is_stream_directory(&above))
-    {
+    let is_regular = metadata.is_file() || metadata.is_dir();
+    let is_stream =
+        || fs::canonicalize(parent_directory(path)).is_ok_and(|above| is_stream_directory(&above));
+    if !is_regular && !is_stream() {
         let source = io::Error::other("it is neither a file nor a directory; pipe it: /dev/stdin");
         return Err(CatalogError::Read { path: path.to_owned(), source });
     }

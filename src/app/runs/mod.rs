@@ -3,7 +3,7 @@
 pub mod import;
 pub mod remove;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub fn open_index(global: &GlobalOptions) -> RunIndex {
 pub fn planned_runs_of_unfinished(
     global: &GlobalOptions,
     rows: &[RunSummary],
-) -> HashMap<String, usize> {
+) -> BTreeMap<String, usize> {
     let ids = rows.iter().filter_map(RunSummary::local_batch).map(|batch| batch.id.as_str());
     let planned = ids.unique().filter(|id| RecordDirectory::is_valid_id(id)).filter_map(|id| {
         let directory = RecordDirectory::from_path(global.home.batches_directory().join(id));

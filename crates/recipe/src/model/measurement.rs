@@ -139,10 +139,10 @@ object! {
 
 fn read_sweep(node: &Node) -> Option<OrderedMap<Vec<String>>> {
     let axis = |(name, points): (&str, &Node)| {
-        let points = points.items().iter().filter_map(Node::text).map(str::to_owned);
-        (name.to_owned(), points.collect())
+        let points = points.items().iter().map(|point| Some(point.text()?.to_owned()));
+        Some((name.to_owned(), points.collect::<Option<_>>()?))
     };
-    Some(node.present_entries().map(axis).collect())
+    node.present_entries().map(axis).collect()
 }
 
 object! {

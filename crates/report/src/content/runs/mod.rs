@@ -1,6 +1,6 @@
 //! A table of runs.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use itertools::{Itertools as _, join};
 use jiff::Timestamp;
@@ -41,7 +41,7 @@ pub fn runs_document(rows: &[RunSummary], zone: &TimeZone) -> Document {
 /// a batch plans, by the ids of those that did not end.
 pub fn grouped_runs_document(
     rows: &[RunSummary],
-    planned: &HashMap<String, usize>,
+    planned: &BTreeMap<String, usize>,
     zone: &TimeZone,
 ) -> Document {
     let batch_of = |row: &'_ RunSummary| row.local_batch().map(|batch| batch.id.clone());

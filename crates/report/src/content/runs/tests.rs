@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::*;
 use crate::terminal::{Terminal, render_terminal};
@@ -145,7 +145,7 @@ fn a_retried_run_of_a_batch_counts_once() {
     rows[0].outcome = None;
     let terminal = Terminal { width: 200, color: false, unicode: true };
     let text =
-        render_terminal(&grouped_runs_document(&rows, &HashMap::new(), &TimeZone::UTC), terminal);
+        render_terminal(&grouped_runs_document(&rows, &BTreeMap::new(), &TimeZone::UTC), terminal);
     assert!(text.contains("2 runs: 2 reproduced; 1 retry"), "{text}");
 }
 
