@@ -12,7 +12,7 @@ use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
 use retrial_history::{DecidingFigure, RunState, RunSummary};
 use retrial_readings::number::ColumnUnit;
-use retrial_results::verdict::{number, trademark_notice};
+use retrial_results::verdict::{QualifierKind, number, trademark_notice};
 
 /// Longer texts are cut.
 const MAX_CELL_LETTERS: usize = 48;
@@ -208,7 +208,9 @@ pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
         return TableCell::from(state).with_note(imported.unwrap_or_default());
     };
     let kinds = outcome.kinds.iter().map(ToString::to_string);
-    let part = row.is_partial.then(|| "a part of the measurements".to_owned());
+    // A smoke test is always one of a part.
+    let is_part = row.is_partial && !outcome.kinds.contains(&QualifierKind::SmokeTest);
+    let part = is_part.then(|| "in part".to_owned());
     let notes = kinds.chain(part).chain(together).chain(imported);
     marks::outcome_cell(&outcome).with_note(join(notes, ", "))
 }
