@@ -121,3 +121,119 @@ fn a_misspelt_key_that_declares_figures_is_one_error(#[case] key: &str) {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!errors.contains("nothing provides") && !errors.contains("2 errors"), "{errors}");
 }
+
+/// A call of a client that makes two loads, as points of a sweep that share a command.
+const IN_ONE_CALL: &str = "\
+schema: 1
+title: A server
+submission: { suite: house, benchmark: case }
+image: debian:bookworm-slim
+commands: { bench: { run: bench } }
+scenarios:
+  serving:
+    performance:
+      sweep: { concurrency: [1, 4] }
+      client: CLIENT
+      from: bench
+      results: /out
+      expect:
+        output_throughput: { at: { 1: 88, 4: 320 }, kind: official, source: table 1, noise: 1% }
+";
+
+fn guidellm_load(concurrency: f64, rate: f64) -> String {
+    let requests = concurrency * 10.0;
+    let tokens = requests * 32.0;
+    let duration = tokens / rate;
+    let latency = duration * concurrency / requests * 0.97;
+    format!(
+        r#"{{"config": {{"strategy": {{"streams": {concurrency}}}}}, "duration": {duration}, "metrics": {{
+  "request_totals": {{"total": {requests}, "successful": {requests}, "errored": 0}},
+  "output_token_count": {{"successful": {{"total_sum": {tokens}, "min": 32, "median": 32, "max": 32}}}},
+  "output_tokens_per_second": {{"successful": {{"mean": {rate}}}}},
+  "time_to_first_token_ms": {{"successful": {{"mean": 60, "median": 60, "percentiles": {{"p90": 61, "p99": 62}}}}}},
+  "inter_token_latency_ms": {{"successful": {{"mean": 9, "median": 9, "percentiles": {{"p90": 9, "p99": 9}}}}}},
+  "request_latency": {{"successful": {{"mean": {latency}, "median": {latency}}}}}}}}}"#
+    )
+}
+
+fn inference_perf_load(concurrency: f64, rate: f64) -> String {
+    let (requests, load) = (concurrency * 10.0, INFERENCE_PERF);
+    let latency = 32.0 / rate * concurrency * 0.97;
+    let duration = requests * 32.0 / rate;
+    load.replace("\"count\": 40", &format!("\"count\": {requests}"))
+        .replace("\"concurrency\": 4", &format!("\"concurrency\": {concurrency}"))
+        .replace("\"total\": 1280.0", &format!("\"total\": {}", requests * 32.0))
+        .replace("\"output_tokens_per_sec\": 320.0", &format!("\"output_tokens_per_sec\": {rate}"))
+        .replace(
+            "\"benchmark_time_seconds\": 4.0",
+            &format!("\"benchmark_time_seconds\": {duration}"),
+        )
+        .replace(
+            "\"request_latency\": {\"mean\": 0.394",
+            &format!("\"request_latency\": {{\"mean\": {latency}"),
+        )
+}
+
+/// Judges the outputs of a call, of which each point has a copy.
+fn judge_call(client: &str, files: &[(&str, String)]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("recipe.yaml"), IN_ONE_CALL.replace("CLIENT", client)).unwrap();
+    for point in ["serving-1", "serving-4"] {
+        let folder = directory.path().join("out").join(point);
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in files {
+            fs::write(folder.join(name), text).unwrap();
+        }
+    }
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["judge", "out", "--recipe", "./recipe.yaml"])
+        .current_dir(directory.path())
+        .env("RETRIAL_HOME", directory.path().join("home"))
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_loads_of_one_call_are_the_points_of_a_sweep() {
+    let guidellm = |rates: [f64; 2]| {
+        let [one, four] = [guidellm_load(1.0, rates[0]), guidellm_load(4.0, rates[1])];
+        vec![("sweep.json", format!("{{\"benchmarks\": [{one}, {four}]}}"))]
+    };
+    let inference_perf = |rates: [f64; 2]| {
+        vec![
+            ("stage_0_lifecycle_metrics.json", inference_perf_load(1.0, rates[0])),
+            ("stage_1_lifecycle_metrics.json", inference_perf_load(4.0, rates[1])),
+        ]
+    };
+    for (client, outputs) in [
+        ("guidellm", &guidellm as &dyn Fn([f64; 2]) -> Vec<(&'static str, String)>),
+        ("inference-perf", &inference_perf),
+    ] {
+        assert_judged(
+            &judge_call(client, &outputs([89.0, 322.0])),
+            0,
+            "Both published figures hold",
+        );
+        let slow = judge_call(client, &outputs([89.0, 250.0]));
+        assert_judged(&slow, 1, "serving-4: 250 tokens/s");
+        let faulty = outputs([89.0, 322.0]).into_iter().map(|(name, text)| {
+            (
+                name,
+                text.replace("\"errored\": 0", "\"errored\": 3")
+                    .replace("\"failures\": {\"count\": 0}", "\"failures\": {\"count\": 3}"),
+            )
+        });
+        assert_judged(
+            &judge_call(client, &faulty.collect::<Vec<_>>()),
+            1,
+            "requests answered: 3 of",
+        );
+    }
+}
+
+#[test]
+fn a_load_of_another_concurrency_is_none_of_the_point() {
+    let output = format!("{{\"benchmarks\": [{}]}}", guidellm_load(1.0, 89.0));
+    let judged = judge_call("guidellm", &[("sweep.json", output)]);
+    assert_judged(&judged, 1, "concurrency 1 (sweep.json); required 4, the point's");
+}

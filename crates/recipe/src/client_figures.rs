@@ -1,7 +1,12 @@
-//! The figures of a measurement's client: declared where the recipe declares none of the name.
+//! The figures of a measurement's client: declared where the recipe declares none of the name. Points of a sweep that share
+//! a command are the loads of one call of the client.
+
+use std::collections::BTreeMap;
 
 use retrial_document::{MapEntry, Node, Value};
-use retrial_serving::{Client, ClientFigure};
+use retrial_serving::{Client, ClientFigure, LoadOfCall};
+
+use crate::model::CONCURRENCY;
 
 /// Declares the figures that clients always state, and those of them that are named in `expect`, `limits` or `references`.
 pub(super) fn declare_client_figures(recipe: &mut Node) {
@@ -13,12 +18,26 @@ pub(super) fn declare_client_figures(recipe: &mut Node) {
         Value::Map(modes) => modes.as_mut_slice(),
         _ => &mut [],
     });
+    // How many points of each sweep there are before one.
+    let mut points: BTreeMap<String, usize> = BTreeMap::new();
     for measurement in measurements {
-        declare_figures(&mut measurement.value);
+        let point = measurement.value.get("point").cloned();
+        let number = point.as_ref().and_then(|point| point.text_at("sweep")).map(|sweep| {
+            let before = points.entry(sweep.to_owned()).or_default();
+            *before += 1;
+            *before - 1
+        });
+        let is_shared = measurement.value.get("from").is_some();
+        let concurrency =
+            point.filter(|point| is_shared && point.text_at("axis") == Some(CONCURRENCY));
+        let concurrency = concurrency.and_then(|point| point.text_at("value")?.parse().ok());
+        let load = number.zip(concurrency);
+        let load = load.map(|(number, concurrency)| LoadOfCall { number, concurrency });
+        declare_figures(&mut measurement.value, load);
     }
 }
 
-fn declare_figures(measurement: &mut Node) {
+fn declare_figures(measurement: &mut Node, load: Option<LoadOfCall>) {
     let Some(entry) = measurement.entry("client").cloned() else {
         return;
     };
@@ -30,10 +49,14 @@ fn declare_figures(measurement: &mut Node) {
     let named = named.chain(references.map_or(&[][..], Node::entries));
     let named: Vec<String> = named.map(|entry| entry.key.clone()).collect();
     let mut figures = measurement.entries_at("figures").to_vec();
-    for figure in client.figures() {
+    let file = match load {
+        Some(load) => client.output_file_of(load),
+        None => client.output_file().to_owned(),
+    };
+    for figure in client.figures(load) {
         let is_declared = figures.iter().any(|own| own.key == figure.name);
         if !is_declared && (figure.is_usual || named.contains(&figure.name)) {
-            figures.push(declaration(client, &figure, &entry));
+            figures.push(declaration(&file, &figure, &entry));
         }
     }
     let span = entry.value.span.clone();
@@ -46,7 +69,7 @@ pub(super) fn find_client(value: &Node) -> Option<Client> {
     Client::ALL.into_iter().find(|client| client.word() == word)
 }
 
-fn declaration(client: Client, figure: &ClientFigure, client_key: &MapEntry) -> MapEntry {
+fn declaration(file: &str, figure: &ClientFigure, client_key: &MapEntry) -> MapEntry {
     let span = &client_key.value.span;
     let entry = |key: &str, value: Node| MapEntry {
         key: key.to_owned(),
@@ -56,7 +79,7 @@ fn declaration(client: Client, figure: &ClientFigure, client_key: &MapEntry) -> 
     };
     let text = |key: &str, text: &str| entry(key, Node::scalar(text, true, span.clone()));
     let keys = vec![
-        text("file", client.output_file()),
+        text("file", file),
         text("json", &figure.path),
         text("unit", figure.unit),
         text("better", figure.better.word()),

@@ -32,7 +32,15 @@ pub(super) fn expand_sweeps(recipe: &mut Node, problems: &mut Diagnostics) {
             continue;
         };
         let Some(sweep) = Sweep::read(&scenario, &swept, problems) else {
-            // Its points, and what expressions call them, are not known.
+            // Its points, and what expressions call them, are not known: it has no value, like any wrong one.
+            let modes = scenario.value.entries().iter().cloned().map(|mut mode| {
+                if mode.key == swept.key {
+                    mode.value = Node::null(mode.value.span);
+                }
+                mode
+            });
+            let span = scenario.value.span.clone();
+            scenarios.push(scenario.with_value(Node::map(modes.collect(), span)));
             continue;
         };
         let points = sweep.points.iter().map(|point| sweep.scenario_at(&scenario, &swept, point));

@@ -17,10 +17,21 @@ pub struct ClientFigure {
     pub is_usual: bool,
 }
 
+/// One of the loads that a call of a client makes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadOfCall {
+    /// Its number, from 0.
+    pub number: usize,
+    /// The most requests at a time.
+    pub concurrency: f64,
+}
+
 /// Places in the JSON of one load, as JSON pointers; an empty one is stated nowhere.
 pub(crate) struct Layout {
     /// The output's file below the results.
     pub file: &'static str,
+    /// That of one load, if each of a call has its own, with `{}` where its number stands, from 0.
+    pub file_of_load: &'static str,
     /// The list of loads, if one file has several.
     pub loads: &'static str,
     /// Whether a line of the file is a load.
@@ -88,6 +99,7 @@ impl Latency {
 /// What the layouts are made of: nothing is stated.
 const UNSTATED: Layout = Layout {
     file: "",
+    file_of_load: "",
     loads: "",
     is_lines: false,
     concurrency: "",
@@ -194,6 +206,7 @@ const AIPERF: Layout = Layout {
 
 const INFERENCE_PERF: Layout = Layout {
     file: "stage_*_lifecycle_metrics.json",
+    file_of_load: "stage_{}_lifecycle_metrics.json",
     concurrency: "/load_summary/concurrency",
     requested: "/load_summary/count",
     completed: "/successes/count",
@@ -231,14 +244,24 @@ impl Client {
         self.layout().file
     }
 
-    /// Returns the figures that its output states of one load.
-    pub fn figures(self) -> Vec<ClientFigure> {
+    /// Returns the name of the output of one of the loads that a call makes.
+    pub fn output_file_of(self, load: LoadOfCall) -> String {
+        let Layout { file, file_of_load, .. } = *self.layout();
+        if file_of_load.is_empty() {
+            return file.to_owned();
+        }
+        file_of_load.replace("{}", &load.number.to_string())
+    }
+
+    /// Returns the figures that its output states of its only load, or of one of those that a call makes.
+    pub fn figures(self, load: Option<LoadOfCall>) -> Vec<ClientFigure> {
         let layout = self.layout();
+        let json_path = |place: &str| json_path(layout, load, place);
         let rates =
             [("output_throughput", layout.output_rate), ("total_throughput", layout.total_rate)];
         let rates = rates.into_iter().map(|(name, place)| ClientFigure {
             name: name.to_owned(),
-            path: json_path(layout, place),
+            path: json_path(place),
             unit: "tokens/s",
             better: Better::Higher,
             is_usual: name == "output_throughput",
@@ -255,7 +278,7 @@ impl Client {
             STATISTICS.into_iter().zip(layout.statistics).map(move |(statistic, word)| {
                 ClientFigure {
                     name: format!("{name}_{statistic}"),
-                    path: json_path(layout, &latency.place.replace("{}", word)),
+                    path: json_path(&latency.place.replace("{}", word)),
                     unit: latency.unit,
                     better: Better::Lower,
                     is_usual: is_usual && statistic != "p90",
@@ -266,13 +289,22 @@ impl Client {
     }
 }
 
-/// The `JSONPath` of a place in the first load of a file.
-fn json_path(layout: &Layout, place: &str) -> String {
-    let list = if layout.loads.is_empty() { String::new() } else { format!("{}/0", layout.loads) };
-    let steps = list.split('/').chain(place.split('/')).filter(|step| !step.is_empty());
+/// The `JSONPath` of a place in the first load of a file, or in that with a concurrency.
+fn json_path(layout: &Layout, load: Option<LoadOfCall>, place: &str) -> String {
+    let load = match load {
+        _ if layout.loads.is_empty() => String::new(),
+        None => "[0]".to_owned(),
+        Some(load) => format!("[?@{} == {}]", members(layout.concurrency), load.concurrency),
+    };
+    format!("${}{load}{}", members(layout.loads), members(place))
+}
+
+/// The steps of a `JSONPath` to a place.
+fn members(place: &str) -> String {
+    let steps = place.split('/').filter(|step| !step.is_empty());
     let steps = steps.map(|step| match step.parse::<usize>() {
         Ok(index) => format!("[{index}]"),
         Err(_) => format!(".{step}"),
     });
-    format!("${}", steps.collect::<String>())
+    steps.collect()
 }

@@ -10,5 +10,5 @@ mod point;
 
 pub use checks::{LoadCheck, LoadOutcome, LoadRule};
 pub use client::Client;
-pub use layout::ClientFigure;
+pub use layout::{ClientFigure, LoadOfCall};
 pub use point::{AnswerLengths, LoadPoint, OutputError};

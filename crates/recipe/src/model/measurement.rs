@@ -159,7 +159,15 @@ object! {
     }
 }
 
+/// The axis along which a client's loads are told apart.
+pub const CONCURRENCY: &str = "concurrency";
+
 impl SweepPoint {
+    /// Returns the requests in flight that it asks for, if that is what is varied.
+    pub fn concurrency(&self) -> Option<f64> {
+        (self.axis == CONCURRENCY).then_some(self.value)
+    }
+
     /// Returns whether a text is its value.
     pub fn is_at(&self, text: &str) -> bool {
         text.parse() == Ok(self.value)

@@ -52,7 +52,8 @@ pub(crate) use image::{ReplacedImage, image_contents, other_published_image, rep
 pub use judge::{InvalidMarker, JudgeRules};
 pub use load_client::LoadClient;
 pub use measurement::{
-    MAX_WARMUP_TRIALS, Measurement, MeasurementCommand, Scenario, SweepPoint, Trials, loadgen_name,
+    CONCURRENCY, MAX_WARMUP_TRIALS, Measurement, MeasurementCommand, Scenario, SweepPoint, Trials,
+    loadgen_name,
 };
 pub use mode::Mode;
 pub use nodes::{Nodes, Placement};

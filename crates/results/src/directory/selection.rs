@@ -78,10 +78,11 @@ fn retain_named<T>(
         return Ok(());
     };
     let known: BTreeSet<String> = results.iter().flat_map(&names).collect();
-    if !known.contains(requested) {
+    let is_requested = |name: &String| name.eq_ignore_ascii_case(requested);
+    if !known.iter().any(is_requested) {
         let choices = list_choices(&known.into_iter().collect::<Vec<_>>());
         return Err(JudgeError::NotInTree { property, name: requested.to_owned(), choices });
     }
-    results.retain(|one| names(one).iter().any(|name| name == requested));
+    results.retain(|one| names(one).iter().any(is_requested));
     Ok(())
 }

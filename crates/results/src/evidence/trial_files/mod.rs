@@ -236,7 +236,9 @@ impl<'a> TrialFiles<'a> {
         };
         add_checks(evidence, trial, checks);
         let client = self.measured.client.iter();
-        let checks = client.flat_map(|client| loads::check_loads(client, &self.folder)).collect();
+        let point = self.measured.point.as_ref();
+        let checks = client.flat_map(|client| loads::check_loads(client, point, &self.folder));
+        let checks = checks.collect();
         add_checks(evidence, trial, checks);
         let required = self.measured.required_values.as_slice();
         let checks = markers::check_required_values(required, &self.folder, &self.outputs);
