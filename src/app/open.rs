@@ -1,11 +1,13 @@
 //! Opens what the command line names: a run or a batch, the host, the engine.
 
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use itertools::Itertools as _;
 
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::terminal;
 use retrial_batch::run::read_state;
 use retrial_document::ErrorText;
 use retrial_document::measures::format;
@@ -150,8 +152,17 @@ fn refuse_folder_of_runs(folder: &Path) -> Result<(), Failure> {
     Err(failure.with_help(format!("name one: {}    {list}", first.display())))
 }
 
-/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`.
+/// Reads GPUs, drivers and kernel of this machine, or of the one described below `--root`. A directory that does not
+/// exist, as one of a site's nodes, is an empty host, with one warning.
 pub fn probe_host(global: &GlobalOptions) -> HostView {
+    static MISSING_ROOT: Once = Once::new();
+    if !global.root.is_dir() {
+        MISSING_ROOT.call_once(|| {
+            let text = format!("warning: no such directory: --root {}", global.root.display());
+            let help = "check the path; a host without its directory has no GPU, and nothing else";
+            terminal::advise(text, help);
+        });
+    }
     host::probe_host(&global.root, global.home.root())
 }
 

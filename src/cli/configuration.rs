@@ -44,6 +44,7 @@ pub fn complete_arguments(arguments: &mut Arguments, matches: &ArgMatches) -> Re
     if global.engine.is_none() && !is_in_environment {
         global.engine.clone_from(&configuration.engine);
     }
+    global.allow_below.clone_from(&configuration.allow);
     global.notify = match &arguments.command {
         Command::Run(arguments) => arguments.run.notify.clone(),
         Command::Batch(arguments) => arguments.run.notify.clone(),
@@ -63,18 +64,13 @@ fn complete_command(command: &mut Command, configuration: &Configuration) {
         }
         Command::Run(arguments) => {
             complete_plan(&mut arguments.plan, configuration);
-            arguments.run.request.allow_below.clone_from(&configuration.allow);
             if arguments.nodes.is_none() {
                 complete_site(&mut arguments.site, configuration);
             }
         }
         Command::Batch(arguments) => {
             complete_plan(&mut arguments.plan, configuration);
-            arguments.run.request.allow_below.clone_from(&configuration.allow);
             complete_site(&mut arguments.site, configuration);
-        }
-        Command::Bisect(arguments) => {
-            arguments.run.request.allow_below.clone_from(&configuration.allow);
         }
         _ => {}
     }

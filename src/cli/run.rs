@@ -31,7 +31,7 @@ pub fn run_recipe(global: &GlobalOptions, arguments: &RunArguments) -> Result<Ex
     planned.print_warnings(global, 1);
     let checked = planned.check(global)?;
     NodeAllocation::check_machine_count(nodes.as_ref(), checked.plan())?;
-    let approved = checked.approve(&global.home)?;
+    let approved = checked.approve(global)?;
     let force = run.request.force;
     let allocation = nodes.clone().map(|nodes| NodeAllocation { force, ..nodes });
     runtime::start_runtime()?.block_on(async {

@@ -832,6 +832,28 @@ fn the_configuration_allows_only_what_is_below_its_directory() {
     }
 }
 
+/// What it allowed when a batch was started is not kept with the batch.
+#[test]
+#[ignore = "needs the lab"]
+fn the_configuration_allows_only_as_long_as_it_does() {
+    let keys = "setup: { own: { on: host, run: 'true' } }";
+    let text = recipe_with(keys, &case("main", "echo going; sleep 3", ""));
+    let lab = Lab::new().recipe(&text);
+    let file = "settings/retrial/config.yaml";
+    let allow = format!("allow: {{ {}: [host] }}\n", lab.path("").display());
+    let settings = lab.path("settings").display().to_string();
+    let lab = lab.file(file, &allow).env("XDG_CONFIG_HOME", &settings);
+    let vary = "image=debian:bookworm-slim";
+    let mut batch = lab.start_retrial(&["batch", "./recipe.yaml", "--vary", vary, "--trials", "2"]);
+    lab.until_printed("04-main-performance", "going");
+    batch.signal("INT");
+    batch.end().expect_exit(130);
+    fs::write(lab.path(file), "").unwrap();
+    lab.retrial(&["resume", "last"]).expect_exit(2).prints("--allow host");
+    fs::write(lab.path(file), &allow).unwrap();
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+}
+
 /// Next to the working directory itself.
 #[test]
 #[ignore = "needs the lab"]

@@ -19,7 +19,6 @@ use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::Diagnostics;
 use retrial_results::verdict::ExitCode;
-use retrial_store::Home;
 
 /// Recipes of cells, by the cells' positions.
 pub struct CellRecipes(BTreeMap<usize, OpenedRecipe>);
@@ -134,7 +133,7 @@ impl CellRecipes {
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
-        let approved = approve_if_all_can_run(&global.home, examined, &mut failures);
+        let approved = approve_if_all_can_run(global, examined, &mut failures);
         failures
             .into_result()
             .map(|()| TrialRunPlans { host: host.unwrap_or_default(), plans: approved })
@@ -148,7 +147,7 @@ impl CellRecipes {
 
 /// Asks for approval only if all can run; else reports what is not approved.
 fn approve_if_all_can_run(
-    home: &Home,
+    global: &GlobalOptions,
     examined: Vec<(&TrialRun, Result<CheckedRun, Box<PlannedRun>>)>,
     failures: &mut CellFailures,
 ) -> Vec<(TrialRun, ApprovedPlan)> {
@@ -157,7 +156,7 @@ fn approve_if_all_can_run(
             Ok(checked) => checked.planned(),
             Err(refused) => refused,
         });
-        if let Err(failure) = require_approved(home, &runs.collect::<Vec<_>>()) {
+        if let Err(failure) = require_approved(global, &runs.collect::<Vec<_>>()) {
             failures.add("", failure);
         }
         return Vec::new();
@@ -165,7 +164,7 @@ fn approve_if_all_can_run(
     let checked = examined.into_iter();
     let checked = checked.filter_map(|(trial_run, run)| Some((trial_run.clone(), run.ok()?)));
     let (trial_runs, runs): (Vec<TrialRun>, Vec<CheckedRun>) = checked.unzip();
-    match CheckedRun::approve_all(runs, home) {
+    match CheckedRun::approve_all(runs, global) {
         Ok(plans) => trial_runs.into_iter().zip(plans).collect(),
         Err(failure) => {
             failures.add("", failure);

@@ -14,6 +14,7 @@ use super::open::OpenedRecipe;
 use super::plan::PlannedRun;
 use crate::app::configuration::privileges_below;
 use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
 use crate::app::{file_owners, terminal};
 use retrial_document::escape_harmful;
 use retrial_plan::Plan;
@@ -55,15 +56,18 @@ struct UnapprovedPrivileges<'a> {
 }
 
 impl CheckedRun<'_> {
-    pub fn approve(self, home: &Home) -> Result<ApprovedPlan, Failure> {
-        ensure_approved(home, &[&self.0], true)?;
+    pub fn approve(self, global: &GlobalOptions) -> Result<ApprovedPlan, Failure> {
+        ensure_approved(global, &[&self.0], true)?;
         Ok(self.0.into_approved())
     }
 
     /// Has several runs approved by one answer.
-    pub fn approve_all(runs: Vec<Self>, home: &Home) -> Result<Vec<ApprovedPlan>, Failure> {
+    pub fn approve_all(
+        runs: Vec<Self>,
+        global: &GlobalOptions,
+    ) -> Result<Vec<ApprovedPlan>, Failure> {
         let planned: Vec<&PlannedRun> = runs.iter().map(|run| &run.0).collect();
-        ensure_approved(home, &planned, true)?;
+        ensure_approved(global, &planned, true)?;
         Ok(runs.into_iter().map(|run| run.0.into_approved()).collect())
     }
 }
@@ -75,15 +79,20 @@ impl PlannedRun<'_> {
 }
 
 /// Refuses runs that are not approved, without a question: some of them cannot start.
-pub fn require_approved(home: &Home, runs: &[&PlannedRun]) -> Result<(), Failure> {
-    ensure_approved(home, runs, false)
+pub fn require_approved(global: &GlobalOptions, runs: &[&PlannedRun]) -> Result<(), Failure> {
+    ensure_approved(global, runs, false)
 }
 
 /// Checks that every privilege of the plans is approved: by `--allow`, by an earlier answer for the
 /// same recipe and companion files, or by an answer now, for all of them. Built-in recipes need no
 /// approval. If no person can be asked, the failure names the flag to add. A recipe that other users can
 /// change is refused.
-fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Result<(), Failure> {
+fn ensure_approved(
+    global: &GlobalOptions,
+    runs: &[&PlannedRun],
+    interactive: bool,
+) -> Result<(), Failure> {
+    let home = &global.home;
     let mut missing = Vec::new();
     for run in runs {
         let PlannedRun { opened, plan, .. } = run;
@@ -96,7 +105,7 @@ fn ensure_approved(home: &Home, runs: &[&PlannedRun], interactive: bool) -> Resu
         let mut allowed = run.request.allow.clone();
         // A stream is below no directory.
         if !opened.has_settings_of_program() && !opened.entry.is_stream() {
-            allowed.extend(privileges_below(&run.request.allow_below, &opened.files()));
+            allowed.extend(privileges_below(&global.allow_below, &opened.files()));
         }
         missing.extend(find_unapproved(home, plan, &allowed, opened.changed_by())?);
     }

@@ -3,10 +3,11 @@
 use std::iter;
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools as _;
+
 use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
-use itertools::Itertools as _;
 use retrial_batch::is_batch;
 use retrial_engine::docker::hash_build_context;
 use retrial_plan::named_recipe_files;

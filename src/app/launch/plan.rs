@@ -59,7 +59,6 @@ impl OpenedRecipe {
         // Options that can change a figure are in the plan, where the verdict's context reads them.
         let RunRequest {
             allow: _,
-            allow_below: _,
             telemetry,
             // Unmet requirements and warnings are in the plan.
             force: _,

@@ -70,6 +70,9 @@ pub struct GlobalOptions {
     /// Whether `--output` was given. Without it, a report is an HTML page.
     #[arg(skip)]
     pub is_output_given: bool,
+    /// The privileges of all recipes below a directory, by the configuration of this moment: no batch keeps them.
+    #[arg(skip)]
+    pub allow_below: BTreeMap<String, Vec<String>>,
     /// The table of ROCm's releases with the user's additions, if there are any.
     #[arg(skip)]
     pub rocm_releases: Option<Arc<ReleaseTable>>,
@@ -93,7 +96,7 @@ pub struct GlobalOptions {
         value_name = "DIR",
         default_value = "/",
         hide_default_value = true,
-        value_parser = PathBufValueParser::new().try_map(existing_path)
+        value_parser = PathBufValueParser::new().try_map(std::path::absolute)
     )]
     pub root: PathBuf,
 }
@@ -247,10 +250,6 @@ pub struct RunRequest {
         value_parser = PossibleValuesParser::new(privilege::PRIVILEGE_NAMES)
     )]
     pub allow: Vec<String>,
-    /// Privileges of all recipes below a directory, of the configuration.
-    #[arg(skip)]
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub allow_below: BTreeMap<String, Vec<String>>,
     /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off
     #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = SamplingInterval::parse)]
     pub telemetry: SamplingInterval,

@@ -44,7 +44,7 @@ pub fn submit_run(
     planned.print_warnings(site_global, 1);
     let target = run_job_target(site_global, site_file, planned.plan(), &request.options)?;
     // Approvals are those of this user, whatever the site's home is.
-    let approved = planned.check(global)?.approve(&global.home)?;
+    let approved = planned.check(global)?.approve(global)?;
     let prepared = approved.defer_to_site(&target.site_file.name, opened.resolved.yaml.clone());
     let site_request = SiteRequest {
         site: target.site_file.name.clone(),

@@ -234,13 +234,13 @@ mod tests {
 
     #[test]
     fn paths_that_another_process_reads_are_absolute() {
-        let line = "retrial run r --home h --cache c --root src --rules Cargo.toml --lock l";
+        let line = "retrial run r --home h --cache c --root t --rules Cargo.toml --lock l";
         let arguments = Arguments::try_parse_from(line.split(' ')).unwrap();
         let Command::Run(run) = arguments.command else { panic!("{:?}", arguments.command) };
         let at = |name: &str| std::env::current_dir().unwrap().join(name);
         let global = arguments.global;
         assert_eq!(global.home.root(), at("h"));
-        assert_eq!((global.cache, global.root), (at("c"), at("src")));
+        assert_eq!((global.cache, global.root), (at("c"), at("t")));
         assert_eq!(run.plan.files.rules, [at("Cargo.toml")]);
         assert_eq!(run.plan.files.lock, at("l").to_str().map(str::to_owned));
     }

@@ -17,6 +17,8 @@ use retrial_document::measures::format;
 /// The identity of a result, the same in all of its logs.
 pub(super) const IDENTITY_KEYS: [&str; 4] =
     ["submission_benchmark", "submission_division", "submission_org", "submission_platform"];
+/// More lines of a rule are not named.
+const MAX_STATED_LINES: usize = 12;
 /// More seeds than this are not stored: no run has so many.
 const MAX_SEEDS: usize = 100_000;
 
@@ -47,8 +49,9 @@ pub struct LogReader<'a> {
     /// Samples or epochs of the evaluation before.
     last_evaluation: Option<f64>,
     seeds: Vec<Seed>,
-    /// The numbers of lines that cannot be read.
-    malformed: Vec<u64>,
+    malformed: usize,
+    /// The numbers of the first lines that cannot be read.
+    malformed_lines: Vec<u64>,
     violated: Vec<RuleCheck>,
 }
 
@@ -66,7 +69,8 @@ impl<'a> LogReader<'a> {
             latest: LastNumbers::new(),
             last_evaluation: None,
             seeds: Vec::new(),
-            malformed: Vec::new(),
+            malformed: 0,
+            malformed_lines: Vec::new(),
             violated: Vec::new(),
         }
     }
@@ -75,10 +79,14 @@ impl<'a> LogReader<'a> {
     pub fn feed_line(&mut self, line: &str) {
         self.line += 1;
         for entry in parse_entries(line) {
-            match entry {
-                Some(event) => self.read_event(&event),
-                None => self.malformed.push(self.line),
-            }
+            let Some(event) = entry else {
+                self.malformed += 1;
+                if self.malformed_lines.len() < MAX_STATED_LINES {
+                    self.malformed_lines.push(self.line);
+                }
+                continue;
+            };
+            self.read_event(&event);
         }
     }
 
@@ -183,7 +191,7 @@ impl<'a> LogReader<'a> {
 
     fn add_check(&mut self, mut check: RuleCheck, lines: &[u64]) {
         let file = || self.file.to_owned().into();
-        let lines = lines.iter();
+        let lines = lines.iter().take(MAX_STATED_LINES);
         check
             .stated_in
             .extend(lines.map(|number| StatingLines::Line { file: file(), number: *number }));
@@ -213,11 +221,11 @@ impl<'a> LogReader<'a> {
             None if self.quality.has_stopped() => LogEnding::Aborted,
             None => LogEnding::Truncated,
         };
-        let malformed = std::mem::take(&mut self.malformed);
-        if !malformed.is_empty() {
-            let lines = format::format_count(malformed.len(), "line");
+        if self.malformed > 0 {
+            let lines = format::format_count(self.malformed, "line");
             let measured = format!("{lines} cannot be read");
-            self.add_violation_in(&malformed, "lines", measured, "JSON after :::MLLOG");
+            let first = std::mem::take(&mut self.malformed_lines);
+            self.add_violation_in(&first, "lines", measured, "JSON after :::MLLOG");
         }
         let mut converged_after = Some(f64::INFINITY);
         if ending == LogEnding::Converged {

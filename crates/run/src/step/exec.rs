@@ -56,11 +56,13 @@ async fn follow_to_end(command: &StepCommand<'_>, reattach: bool) -> Result<i64,
     });
     match &followed {
         Err(end) => {
-            if *end == StepEnd::Stopped {
-                // This process may end before the step does.
-                session.record(EventKind::StepStopping)?;
-            }
+            // This process may end before the step does.
+            let recorded = match end {
+                StepEnd::Stopped => session.record(EventKind::StepStopping),
+                _ => Ok(()),
+            };
             command.terminate(StopPolicy::OF_COMMANDS).await;
+            recorded?;
         }
         Ok(exit) if exit.leftovers.is_empty() => {}
         Ok(exit) => {

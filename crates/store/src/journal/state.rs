@@ -30,7 +30,7 @@ pub struct JournalState {
     pub open: BTreeSet<u32>,
     /// The open steps that run on this machine, independent of containers.
     on_host: BTreeSet<u32>,
-    /// A step of the current container was being stopped, so that the container is not used again.
+    /// A step of the current container was being stopped, and nobody saw its end: the container is not used again.
     pub is_stopping: bool,
     /// The id of the current container.
     pub container: Option<String>,
@@ -115,6 +115,7 @@ impl JournalState {
                 self.ended_in.insert(step, self.containers);
                 self.open.remove(&step);
                 self.on_host.remove(&step);
+                self.is_stopping = false;
             }
             (EventKind::StepStopping, Some(step)) => {
                 self.open.remove(&step);
