@@ -848,7 +848,7 @@ fn the_configuration_allows_only_as_long_as_it_does() {
     lab.until_printed("04-main-performance", "going");
     batch.signal("INT");
     batch.end().expect_exit(130);
-    fs::write(lab.path(file), "").unwrap();
+    fs::remove_file(lab.path(file)).unwrap();
     lab.retrial(&["resume", "last"]).expect_exit(2).prints("--allow host");
     fs::write(lab.path(file), &allow).unwrap();
     lab.retrial(&["resume", "last"]).expect_exit(0);
