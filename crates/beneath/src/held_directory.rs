@@ -81,3 +81,22 @@ impl HeldDirectory {
         Ok(File::from(rustix::fs::openat(&self.handle, name, flags, Mode::empty())?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_that_is_moved_is_known_by_where_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().canonicalize().unwrap().join(name);
+        fs::create_dir(at("own")).unwrap();
+        let held = HeldDirectory::open(&at("own")).unwrap();
+        assert_eq!(held.current_path().unwrap(), at("own"));
+        fs::rename(at("own"), at("moved")).unwrap();
+        fs::create_dir(at("own")).unwrap();
+        assert_eq!((held.path(), held.current_path().unwrap()), (&*at("own"), at("moved")));
+    }
+}

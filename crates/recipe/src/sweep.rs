@@ -32,13 +32,10 @@ pub(super) fn expand_sweeps(recipe: &mut Node, problems: &mut Diagnostics) {
             continue;
         };
         let Some(sweep) = Sweep::read(&scenario, &swept, problems) else {
-            // Its points, and what expressions call them, are not known: it has no value, like any wrong one.
-            let modes = scenario.value.entries().iter().cloned().map(|mut mode| {
-                if mode.key == swept.key {
-                    mode.value = Node::null(mode.value.span);
-                }
-                mode
-            });
+            let modes =
+                scenario.value.entries().iter().map(|mode| {
+                    if mode.key == swept.key { without_sweep(mode) } else { mode.clone() }
+                });
             let span = scenario.value.span.clone();
             scenarios.push(scenario.with_value(Node::map(modes.collect(), span)));
             continue;
@@ -102,14 +99,8 @@ impl Sweep {
     /// Returns the scenario of one point: `serving-64`.
     fn scenario_at(&self, scenario: &MapEntry, mode: &MapEntry, point: &Node) -> MapEntry {
         let value = point.text().unwrap_or_default();
-        let keys = mode.value.entries().iter().filter(|key| key.key != "sweep");
-        let mut measurement = Node::map(keys.cloned().collect(), mode.value.span.clone());
-        if let Some(Value::Map(figures)) =
-            measurement.descendant_mut(&["expect"]).map(|expect| &mut expect.value)
-        {
-            *figures = figures.iter().filter_map(|figure| expectation_at(figure, value)).collect();
-        }
-        self.substitute(&mut measurement, value);
+        let mut measurement = measurement_at(mode, value);
+        substitute(&mut measurement, &self.axis, value);
         let text = |text: &str| Node::scalar(text, false, point.span.clone());
         let mut place = Node::map(Vec::new(), point.span.clone());
         place.set_key("sweep", text(&self.scenario));
@@ -121,37 +112,6 @@ impl Sweep {
             key: format!("{}-{value}", self.scenario),
             ..scenario.with_value(Node::map(modes, scenario.value.span.clone()))
         }
-    }
-
-    /// Writes the point's value where expressions name it.
-    fn substitute(&self, node: &mut Node, value: &str) {
-        match &mut node.value {
-            Value::Map(entries) => {
-                for entry in entries {
-                    self.substitute(&mut entry.value, value);
-                }
-            }
-            Value::List(items) => {
-                for item in items {
-                    self.substitute(item, value);
-                }
-            }
-            Value::Scalar(scalar) => scalar.text = self.substitute_text(&scalar.text, value),
-            Value::Null | Value::Removed => {}
-        }
-    }
-
-    fn substitute_text(&self, text: &str, value: &str) -> String {
-        let name = format!("sweep.{}", self.axis);
-        let mut out = String::new();
-        let mut done = 0;
-        // What is not closed is reported where expressions are checked.
-        for expression in find_expressions(text).unwrap_or_default() {
-            out.push_str(&text[done..expression.inner.start]);
-            out.push_str(&replace_name(&text[expression.inner.clone()], &name, value));
-            done = expression.inner.end;
-        }
-        out + &text[done..]
     }
 
     /// Checks that each value of an expectation is of a point.
@@ -169,6 +129,28 @@ impl Sweep {
             }
         }
     }
+}
+
+/// Returns a measurement whose sweep is refused, as if it had one point: what depends on it is no mistake of its own.
+fn without_sweep(mode: &MapEntry) -> MapEntry {
+    const STAND_IN: &str = "1";
+    let mut measurement = measurement_at(mode, STAND_IN);
+    for axis in mode.value.entries_at("sweep") {
+        substitute(&mut measurement, &axis.key, STAND_IN);
+    }
+    mode.with_value(measurement)
+}
+
+/// Returns a measurement with what is expected at a point, and without its sweep.
+fn measurement_at(mode: &MapEntry, point: &str) -> Node {
+    let keys = mode.value.entries().iter().filter(|key| key.key != "sweep");
+    let mut measurement = Node::map(keys.cloned().collect(), mode.value.span.clone());
+    if let Some(Value::Map(figures)) =
+        measurement.descendant_mut(&["expect"]).map(|expect| &mut expect.value)
+    {
+        *figures = figures.iter().filter_map(|figure| expectation_at(figure, point)).collect();
+    }
+    measurement
 }
 
 /// Returns a figure's expectations at a point: those without `at` hold at each. None if there is none.
@@ -192,6 +174,37 @@ fn expectation_at(figure: &MapEntry, point: &str) -> Option<MapEntry> {
         _ => at_point(&figure.value),
     };
     value.map(|value| figure.with_value(value))
+}
+
+/// Writes a point's value where expressions name the axis.
+fn substitute(node: &mut Node, axis: &str, value: &str) {
+    match &mut node.value {
+        Value::Map(entries) => {
+            for entry in entries {
+                substitute(&mut entry.value, axis, value);
+            }
+        }
+        Value::List(items) => {
+            for item in items {
+                substitute(item, axis, value);
+            }
+        }
+        Value::Scalar(scalar) => scalar.text = substitute_text(&scalar.text, axis, value),
+        Value::Null | Value::Removed => {}
+    }
+}
+
+fn substitute_text(text: &str, axis: &str, value: &str) -> String {
+    let name = format!("sweep.{axis}");
+    let mut out = String::new();
+    let mut done = 0;
+    // What is not closed is reported where expressions are checked.
+    for expression in find_expressions(text).unwrap_or_default() {
+        out.push_str(&text[done..expression.inner.start]);
+        out.push_str(&replace_name(&text[expression.inner.clone()], &name, value));
+        done = expression.inner.end;
+    }
+    out + &text[done..]
 }
 
 /// Replaces a dotted name where it is whole.

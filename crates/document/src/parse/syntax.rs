@@ -40,10 +40,11 @@ fn find_tab_in_indentation(text: &str, at: usize) -> Option<usize> {
 fn syntax_help(text: &str, at: usize) -> Option<String> {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[start..].lines().next().unwrap_or("");
-    if line.contains("${{") {
+    let value = line.split_once(": ").map_or(line, |(_, value)| value).trim();
+    let is_within_flow = value.starts_with(['{', '[']) || !value.contains(": ");
+    if line.contains("${{") && is_within_flow {
         return Some("inside { } and [ ], an expression needs quotes: \"${{ … }}\"".into());
     }
-    let value = line.split_once(": ").map_or(line, |(_, value)| value).trim();
     if value.starts_with(['*', '&', '!', '%', '@', '`', '{', '[', '|', '>']) || value.contains(": ")
     {
         return Some(
@@ -51,4 +52,18 @@ fn syntax_help(text: &str, at: usize) -> Option<String> {
         );
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_is_of_what_is_wrong_with_the_line() {
+        let help = |line: &str| syntax_help(line, line.len()).unwrap_or_default();
+        assert!(help("run: echo \"speed: ${{ params.m }}\"").contains("has `: ` in it"));
+        assert!(help("run: echo speed: 1").contains("has `: ` in it"));
+        assert!(help("limits: { max: ${{ params.m }} }").contains("an expression needs quotes"));
+        assert!(help("  max: ${{ params.m }} }").contains("an expression needs quotes"));
+    }
 }
