@@ -7,6 +7,7 @@ pub mod catalog;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod configuration;
+pub(crate) mod curves;
 pub(crate) mod dialog;
 pub(crate) mod display;
 pub(crate) mod doctor;

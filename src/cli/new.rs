@@ -7,6 +7,7 @@ use serde_json::json;
 use super::arguments::NewArguments;
 use super::new_from;
 use crate::app::catalog;
+use crate::app::curves;
 use crate::app::dialog::Dialog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, OutputFormat};
@@ -21,7 +22,7 @@ use retrial_store::files::parent_directory;
 use retrial_submission::import::{self as import, ResultsIndex};
 
 /// Writes a commented recipe, one from a vendor's command line or from answers at the terminal, or one from published
-/// results; never over an existing file.
+/// results or rows; never over an existing file.
 pub fn create_recipe(
     global: &GlobalOptions,
     arguments: &NewArguments,
@@ -52,6 +53,7 @@ pub fn create_recipe(
         _ if arguments.from_recipe.is_some() => {
             recipe_from_builtin(&stem, arguments.from_recipe.as_deref().unwrap_or_default())?
         }
+        _ if arguments.curve.from_inferencex.is_some() => curves::write_recipe(&arguments.curve)?,
         (_, Some(tree)) => recipe_from_results(tree, results)?,
         (Some(from), None) => {
             new_from::convert_guide(global, &stem, from, arguments, dialog.as_ref())?

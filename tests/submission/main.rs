@@ -1,5 +1,6 @@
 //! Submissions: exported from runs, imported as recipes, and the same verdict by every path.
 
+mod curves;
 mod export;
 mod import;
 mod same_verdict;

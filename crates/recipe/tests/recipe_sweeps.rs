@@ -89,6 +89,8 @@ fn each_point_is_a_scenario() {
 
 #[rstest]
 #[case("[1, 4, 16]", "[1, 4, 4]", "the point 4 is there twice")]
+#[case("[1, 4, 16]", "[1, 4, 4.0]", "the point 4.0 is there twice")]
+#[case("16: 900", "1.0: 900", "concurrency 1.0 has two values")]
 #[case("[1, 4, 16]", "[1, many]", "a point is a number above 0")]
 #[case("[1, 4, 16]", "[0, 1, 16]", "a point is a number above 0")]
 #[case("[1, 4, 16]", "16", "a sweep has a list of points")]
@@ -108,6 +110,11 @@ fn each_point_is_a_scenario() {
     "  serving:\n",
     "  serving-4: { performance: { run: x, figures: { y: { csv: y } } } }\n  serving:\n",
     "`serving-4` is a point of the sweep of `serving`, too"
+)]
+#[case(
+    "  serving:\n",
+    "  other: { performance: { run: x, point: { sweep: serving, axis: concurrency, value: 4 }, figures: { y: { csv: y } } } }\n  serving:\n",
+    "`other` is no point of a sweep"
 )]
 #[case("run: eval", "run: eval\n      sweep: { concurrency: [1] }", "only performance is swept")]
 fn a_sweep_that_is_not_plain_is_refused(
@@ -130,4 +137,46 @@ fn a_sweep_that_is_not_plain_is_refused(
     let has_sweep = !message.starts_with("`at`") && !message.starts_with("only");
     let named = found.iter().filter(|problem| problem.contains(message)).count();
     assert_eq!((named, found.len() == 1), (1, has_sweep), "once for all points: {found:#?}");
+}
+
+#[test]
+fn a_service_that_names_the_point_is_one_for_each() {
+    let recipe = RECIPE
+        .replace("scenarios:", "services:\n  server: { run: 'serve --batch ${{ sweep.concurrency }}', scope: point, ready: { port: 80 } }\n  hub: { run: hub, ready: { port: 81 } }\nscenarios:")
+        .replace("      run: bench", "      needs: [server, hub]\n      run: bench");
+    let recipe = resolve(&recipe);
+    let services: Vec<&str> = recipe.services.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(services, ["hub", "server-1", "server-4", "server-16"]);
+    let (_, scenario) = &recipe.scenarios[1];
+    assert_eq!(scenario.modes[0].1.needs, ["server-4", "hub"]);
+    assert!(format!("{:?}", recipe.services[2].1).contains("serve --batch 4"));
+}
+
+#[test]
+fn a_reference_has_values_at_points() {
+    let recipe = RECIPE.replace(
+        "      expect:\n",
+        "      references: { kind: official, values: { errors: { at: { 4: 68 } } } }\n      expect:\n",
+    );
+    let references = |recipe: &Recipe| {
+        let all = recipe
+            .scenarios
+            .iter()
+            .flat_map(|(_, scenario)| &scenario.modes)
+            .map(|(_, one)| one)
+            .filter(|one| one.point.is_some());
+        all.map(|one| one.references.as_ref().map(|own| own.values.clone())).collect::<Vec<_>>()
+    };
+    let found = references(&resolve(&recipe));
+    assert_eq!(found, [None, Some(vec![("errors".to_owned(), 68.0)]), None]);
+    let alone = recipe
+        .replace("      sweep: { concurrency: [1, 4, 16] }\n", "")
+        .replace("sweep.concurrency", "params.rounds")
+        .replace("at: { 1: 118.2, 16: 900 }", "value: 1");
+    let problems = check_source(&source(&alone), RecipeFileKind::Recipe, &NoTemplates);
+    let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(
+        found.iter().any(|one| one.contains("`at` is allowed in a measurement with `sweep` only")),
+        "{found:?}"
+    );
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::app::curves::CurveRequest;
 use crate::app::published::ImportRequest;
 use retrial_container::{ImageRef, InvalidImageRef};
 use retrial_recipe::ParamSetting;
@@ -26,6 +27,9 @@ pub struct NewArguments {
     /// Extend a built-in recipe by a file to edit
     #[arg(long, value_name = "BUILTIN", conflicts_with_all = ["from", "from_results"])]
     pub from_recipe: Option<String>,
+    /// Published rows of a serving curve, as a recipe.
+    #[command(flatten)]
+    pub curve: CurveRequest,
     /// How a figure is read: `speed='speed: ${number}'`, a pattern of the output, or in a file, `p99='json:out.json:$.p99'`
     /// or `rate='csv:out.csv:COLUMN'`
     #[arg(long = "figure", value_name = "NAME=PATTERN", requires = "from")]

@@ -5,6 +5,7 @@ mod tree;
 use std::path::Path;
 
 use super::batch;
+use crate::app::curves;
 use crate::app::failure::Failure;
 use crate::app::judge::{self, JudgedResults};
 use crate::app::launch::{OpenedRecipe, find_recipe};
@@ -22,6 +23,11 @@ use retrial_store::RunDirectory;
 /// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
 /// results.
 pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode, Failure> {
+    let path = Path::new(&request.directory);
+    if path.is_file() && path.extension().is_some_and(|ending| ending == "json") {
+        refuse_unused_options("rows", &request.directory, request)?;
+        return curves::check_and_print(global, path);
+    }
     match open::find_results(&global.home, &request.directory)? {
         Some(RunOrBatch::Run(run)) => {
             refuse_unused_options("run", run.id(), request)?;
@@ -36,7 +42,6 @@ pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<E
         }
         None => {}
     }
-    let path = Path::new(&request.directory);
     if let Some(trees) = judge::find_trees(path, request)? {
         return tree::judge_and_print(global, &trees, request);
     }
@@ -67,6 +72,12 @@ fn refuse_unused_options(kind: &str, name: &str, request: &JudgeRequest) -> Resu
     let Some((option, _)) = options.into_iter().find(|(_, is_given)| *is_given) else {
         return Ok(());
     };
+    if kind == "rows" {
+        return Err(Failure::usage(format!(
+            "{option} does not apply to rows, which are checked by themselves"
+        ))
+        .with_help("measure what they state: retrial new NAME --from-inferencex FILE"));
+    }
     Err(Failure::usage(format!("{option} does not apply to {kind} {name}: it is judged by the recipe and rules that it was run with")).with_help("judge a run by a corrected recipe: retrial judge RUN --recipe FILE"))
 }
 

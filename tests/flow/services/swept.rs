@@ -5,7 +5,11 @@ use crate::lab::Lab;
 
 /// A measurement at the points 1, 2 and 3, whose figure grows with them; further commands before it.
 fn swept(scope: &str, commands: &str) -> String {
-    let server = service("server", SERVER, &format!("{HTTP}\nscope: {scope}"));
+    swept_with(&format!("scope: {scope}"), commands)
+}
+
+fn swept_with(keys: &str, commands: &str) -> String {
+    let server = service("server", SERVER, &format!("{HTTP}\n{keys}"));
     let measurement = format!(
         "  serving:
     performance:
@@ -50,6 +54,20 @@ fn each_point_is_measured_and_judged_by_itself() {
         assert_eq!(lab.count(&stop, "service_ended"), 1, "{point}");
     }
     assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_server_whose_settings_name_the_point_is_one_of_each() {
+    let keys = "scope: point\nenv: { USERS: '${{ sweep.users }}' }";
+    let found = "tr '\\0' '\\n' </proc/$(cat /tmp/retrial-server-${{ sweep.users }}.pid)/environ | grep -x USERS=${{ sweep.users }}";
+    let lab = Lab::new().recipe(&swept_with(keys, found));
+    lab.run(&["--point", "1,2"]).expect_exit(0);
+    assert_eq!(outcomes(&lab), named(&[("serving-1", "reproduced"), ("serving-2", "measured")]));
+    for point in [1, 2] {
+        let start = format!("serving-{point}-performance-start-server-{point}");
+        assert_eq!(lab.count(&start, "step_started"), 1, "{point}");
+    }
 }
 
 #[test]

@@ -16,16 +16,21 @@ impl CheckContext<'_> {
         let own = declared.map(|figure| figure.text_at("unit").unwrap_or_default());
         let unit = own.or(known);
         for expectation in entry.value.one_or_items() {
-            if let Some(at) = expectation.entry(AT).filter(|_| !self.partial) {
-                let message = "`at` is allowed in a measurement with `sweep` only";
-                let help = "write `value`, or `sweep: { concurrency: [1, 4, 16, 64] }`";
-                self.problems.error("sweep", message, &at.key_span, help);
-            }
+            self.refuse_points(expectation);
             let listed = expectation.entries_at("values").iter();
             let single = expectation.get("value").into_iter();
             for value in single.chain(listed.map(|entry| &entry.value)) {
                 self.check_published_value(value, unit);
             }
+        }
+    }
+
+    /// Refuses values at points: those of a sweep are values of its scenarios by now.
+    pub(super) fn refuse_points(&mut self, published: &Node) {
+        if let Some(at) = published.entry(AT).filter(|_| !self.partial) {
+            let message = "`at` is allowed in a measurement with `sweep` only";
+            let help = "write `value`, or `sweep: { concurrency: [1, 4, 16, 64] }`";
+            self.problems.error("sweep", message, &at.key_span, help);
         }
     }
 

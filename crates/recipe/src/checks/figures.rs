@@ -29,6 +29,7 @@ impl CheckContext<'_> {
         let references = measurement.get("references").into_iter();
         for name in references.flat_map(|references| references.entries_at("values")) {
             self.check_figure_provided(measurement, accuracy, name);
+            self.refuse_points(&name.value);
         }
         for limit in measurement.entries_at("limits") {
             if limit.value.get("json").is_some() || limit.value.get("is").is_some() {

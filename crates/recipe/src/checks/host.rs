@@ -2,6 +2,7 @@
 
 use super::CheckContext;
 use crate::formats::{self, split_mount};
+use crate::model::GpuVendor;
 use retrial_document::Node;
 
 /// The secret that a recipe may name; for others the user passes `--secret NAME`.
@@ -42,8 +43,8 @@ impl CheckContext<'_> {
         }
         for model in gpus.items_at("models") {
             let name = model.text().unwrap_or("");
-            let other_maker =
-                vendor_of_model(name).filter(|maker| !vendor.is_empty() && *maker != vendor);
+            let other_maker = GpuVendor::of_model(name).map(GpuVendor::word);
+            let other_maker = other_maker.filter(|maker| !vendor.is_empty() && *maker != vendor);
             if let Some(maker) = other_maker {
                 let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
                 let help = format!("write `vendor: {maker}`, or another model");
@@ -98,20 +99,4 @@ impl CheckContext<'_> {
             targets.push(trimmed_target);
         }
     }
-}
-
-/// Returns the vendor of a GPU, if the model's name shows it.
-fn vendor_of_model(name: &str) -> Option<&'static str> {
-    let upper = name.to_ascii_uppercase();
-    let brands = ["AMD ", "INSTINCT ", "NVIDIA ", "TESLA "];
-    let bare = brands.iter().fold(&*upper, |name, brand| name.trim_start_matches(brand));
-    let digits_after = |prefix: &str| {
-        bare.strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
-    };
-    if digits_after("MI") {
-        return Some("amd");
-    }
-    let nvidia = ["A", "B", "H", "L", "V", "T", "GB", "GH", "RTX ", "RTX"];
-    nvidia.iter().any(|prefix| digits_after(prefix)).then_some("nvidia")
 }

@@ -211,8 +211,17 @@ object! {
         kind: ExpectationKind [required],
         /// The source, for example the id of the result.
         source: Option<String>,
-        /// The published values by the figure's name, each in the figure's unit. An entry of a table: `name[entry]`.
-        values: OrderedMap<f64> [required, read = read_reference_values] = T::Map(formats::FIGURE, &T::Text(formats::PUBLISHED_VALUE)),
+        /// The published values by the figure's name, each in the figure's unit. An entry of a table: `name[entry]`; in a sweep: {at: {1: 68, 64: 310}}.
+        values: OrderedMap<f64> [required, read = read_reference_values] = T::Map(formats::FIGURE, &T::Either(&[T::Text(formats::PUBLISHED_VALUE), ValuesAtPoints::TYPE])),
+    }
+}
+
+object! {
+    /// The values of a figure at the points of a sweep.
+    pub struct ValuesAtPoints: "the values at points";
+    keys {
+        /// The value at each point that was published: {1: 118.2, 64: 2910}.
+        at: OrderedMap<f64> [required, read = read_published_values] = T::Map(formats::NAME, &T::Text(formats::PUBLISHED_VALUE)),
     }
 }
 

@@ -76,4 +76,20 @@ impl GpuVendor {
             Self::Nvidia => "NVIDIA",
         }
     }
+
+    /// Returns the vendor of a GPU, if the model's name shows it: `MI300X`, `NVIDIA H200`.
+    pub fn of_model(name: &str) -> Option<Self> {
+        let upper = name.to_ascii_uppercase();
+        let brands = ["AMD ", "INSTINCT ", "NVIDIA ", "TESLA "];
+        let bare = brands.iter().fold(&*upper, |name, brand| name.trim_start_matches(brand));
+        let digits_after = |prefix: &str| {
+            bare.strip_prefix(prefix)
+                .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+        };
+        if digits_after("MI") {
+            return Some(Self::Amd);
+        }
+        let nvidia = ["A", "B", "H", "L", "V", "T", "GB", "GH", "RTX ", "RTX"];
+        nvidia.iter().any(|prefix| digits_after(prefix)).then_some(Self::Nvidia)
+    }
 }

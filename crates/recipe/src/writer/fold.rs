@@ -3,6 +3,8 @@
 use itertools::Itertools as _;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
+use crate::expression::find_expressions;
+
 /// The most columns of a line. A word that is longer, and a line of a script, stay as they are.
 pub(super) const MAX_COLUMNS: usize = 118;
 
@@ -56,9 +58,26 @@ fn fold(line: &str) -> Option<String> {
         text.trim() == text && !text.contains(char::is_control) && !text.contains("  ");
     let margin = " ".repeat(indent + 2);
     is_foldable.then(|| {
-        let lines = break_line(&text, &margin, &margin).join("\n");
+        let text = join_expressions(&text);
+        let lines = break_line(&text, &margin, &margin).join("\n").replace(JOINT, " ");
         format!("{}{start}>-\n{lines}\n", &line[..indent])
     })
+}
+
+/// Stands for a blank in an expression, which is not broken: a character that no such text has.
+const JOINT: char = '\u{1}';
+
+fn join_expressions(text: &str) -> String {
+    let mut out = String::new();
+    let mut done = 0;
+    for expression in find_expressions(text).unwrap_or_default() {
+        out.push_str(&text[done..expression.inner.start]);
+        out.extend(
+            text[expression.inner.clone()].chars().map(|one| if one == ' ' { JOINT } else { one }),
+        );
+        done = expression.inner.end;
+    }
+    out + &text[done..]
 }
 
 #[cfg(test)]
@@ -78,5 +97,16 @@ mod tests {
         let read = parse_yaml(&source, &mut Diagnostics::default()).unwrap();
         assert_eq!(read.get("a").unwrap().text_at("run"), Some(&*text));
         assert_eq!(fold_line("a: b\n"), "a: b\n");
+    }
+
+    #[test]
+    fn an_expression_is_on_one_line() {
+        let text = "bench --requests ${{ sweep.concurrency * 10 }} ".repeat(9);
+        let folded = fold_line(&format!("run: {}\n", text.trim()));
+        let lines: Vec<&str> = folded.lines().skip(1).collect();
+        assert!(lines.len() > 3, "{folded}");
+        let opened = |line: &&str| line.matches("${{").count() == line.matches("}}").count();
+        assert!(lines.iter().all(opened), "{folded}");
+        assert_eq!(lines.iter().map(|line| line.trim()).join(" "), text.trim());
     }
 }

@@ -2,15 +2,18 @@
 
 use itertools::{Itertools as _, join};
 
+use super::verdict::is_higher_better;
 use super::{Chart, ChartKind, LineChart, LineSeries, SeriesStyle};
 use crate::figure_title::figure_title;
 use retrial_recipe::model::SweepPoint;
 use retrial_results::verdict::{FigureValue, Judgement, Reference, ResultVerdict, Verdict, number};
+use retrial_stats::AcceptanceRegion;
 
 /// More published figures than this are in the tables only.
 const MAX_FIGURES: usize = 4;
-/// Tokens of all answers by the duration, and seconds for each token of one, by the names of every client.
-const THROUGHPUT: &str = "output_throughput";
+/// Tokens of all answers by the duration, or with those of prompts where these are published; and seconds for each token
+/// of one, by the names of every client.
+const THROUGHPUTS: [&str; 2] = ["output_throughput", "total_throughput"];
 const TIME_PER_TOKEN: &str = "tpot_p50";
 
 /// The points of one sweep, in their order.
@@ -90,7 +93,10 @@ impl Curve<'_> {
 
     /// The throughput over the speed of one user, each point with its place on the sweep's axis.
     fn frontier(&self) -> Option<Chart> {
-        let both = self.points_of(THROUGHPUT).into_iter().zip(self.points_of(TIME_PER_TOKEN));
+        let is_published =
+            |name: &&str| self.points_of(name).iter().any(|point| point.published.is_some());
+        let throughput = THROUGHPUTS.into_iter().find(is_published).unwrap_or(THROUGHPUTS[0]);
+        let both = self.points_of(throughput).into_iter().zip(self.points_of(TIME_PER_TOKEN));
         let both = both.collect_vec();
         let unit = both.iter().find_map(|(rate, _)| rate.measured.as_ref())?.unit.clone();
         let measured = both.iter().filter_map(|(rate, time)| {
@@ -175,17 +181,17 @@ fn describe(points: &[CurvePoint]) -> String {
     join(points, "; ")
 }
 
-/// The published value, and the values from it to the worst that reproduces it.
+/// The published value, and the values between the edges of the claim; an open one ends at the published value.
 fn published_with_margin(judgement: &Judgement) -> Option<(f64, (f64, f64))> {
     let published = Reference::find_deciding(&judgement.references)?.value;
-    let (ratio, quotient) = (judgement.ratio?, judgement.measured.as_ref()?.value / published);
-    // A ratio above 1 is better, whichever way the figure goes.
-    let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
-    let least = 1.0 - judgement.margin;
-    Some((
-        published,
-        if is_up { (published * least, published) } else { (published, published / least) },
-    ))
+    let is_up = is_higher_better(judgement)?;
+    let (low, high) = AcceptanceRegion::new(judgement.claim, judgement.margin).edges();
+    let value_at = |edge: f64| {
+        let edge = if edge.is_finite() && edge > 0.0 { edge } else { 1.0 };
+        if is_up { published * edge } else { published / edge }
+    };
+    let (low, high) = (value_at(low), value_at(high));
+    Some((published, (low.min(high), low.max(high))))
 }
 
 /// The tokens per second of one user, by the time that a token takes.

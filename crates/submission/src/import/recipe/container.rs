@@ -5,8 +5,8 @@ use retrial_import::MissingPlace;
 use retrial_recipe::model::GpuVendor;
 use retrial_recipe::writer::{Section, map_node, plain_node, text_node};
 
-use super::write::published_texts;
 use super::{PublishedSubmission, RecipeDraft};
+use crate::published_text::published_texts;
 use retrial_results::evidence::tree::accelerators::Accelerators;
 
 /// The placeholder of an image that no README names.

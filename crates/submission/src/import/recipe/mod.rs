@@ -3,13 +3,12 @@
 
 mod container;
 mod scenario;
-mod write;
 
 use super::ImportableResult;
 use super::model::PublishedSubmission;
+use crate::published_text::{published_text, published_texts, to_single_line};
 use retrial_recipe::writer::{Section, render_recipe};
 use retrial_results::evidence::tree::accelerators::Accelerators;
-use write::{published_text, published_texts, to_single_line};
 
 /// A recipe that is being written.
 #[derive(Debug, Default)]

@@ -5,9 +5,9 @@ use retrial_document::Node;
 use retrial_recipe::model::loadgen_name;
 use retrial_recipe::writer::{Section, list_node, map_node, plain_node, text_node};
 
-use super::write::published_text;
 use super::{PublishedSubmission, RecipeDraft};
 use crate::import::model::{PublishedFigure, PublishedScenario, PublishedSettings};
+use crate::published_text::published_text;
 use retrial_document::measures::format;
 use retrial_mlperf::submission_layout::PERFORMANCE_RUN;
 

@@ -4,18 +4,18 @@ use retrial_document::Node;
 use retrial_recipe::writer::{list_node, text_node};
 
 /// Returns a text in one line, without expressions.
-pub(super) fn to_single_line(text: &str) -> String {
+pub(crate) fn to_single_line(text: &str) -> String {
     let printable = text.replace(char::is_control, " ");
     printable.replace("${{", "$ {{").trim().to_owned()
 }
 
 /// Returns a foreign text as a node.
-pub(super) fn published_text(text: &str) -> Node {
+pub(crate) fn published_text(text: &str) -> Node {
     text_node(to_single_line(text))
 }
 
 /// Returns foreign texts as a list.
-pub(super) fn published_texts<Text: AsRef<str>>(texts: &[Text]) -> Node {
+pub(crate) fn published_texts<Text: AsRef<str>>(texts: &[Text]) -> Node {
     let items = texts.iter().map(|text| published_text(text.as_ref()));
     list_node(items.collect())
 }
