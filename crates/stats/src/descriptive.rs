@@ -1,4 +1,4 @@
-//! Means, medians and deviations of values, and how finely they were printed.
+//! Means, medians and deviations of values.
 
 /// Returns the arithmetic mean.
 pub(crate) fn mean(values: &[f64]) -> f64 {
@@ -25,21 +25,6 @@ pub(crate) fn to_sorted(values: &[f64]) -> Vec<f64> {
     let mut ascending = values.to_vec();
     ascending.sort_by(f64::total_cmp);
     ascending
-}
-
-pub(crate) fn smallest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::INFINITY, f64::min)
-}
-
-/// Returns half of the last digit that any of the values has in the shortest way to write it.
-pub(crate) fn half_last_digit<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
-    let decimals = |value: &f64| {
-        let text = value.to_string();
-        let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
-        i32::try_from(digits).unwrap_or(i32::MAX).min(300)
-    };
-    let digits = values.into_iter().map(decimals).max().unwrap_or(0);
-    0.5 * 10_f64.powi(-digits)
 }
 
 pub(crate) fn to_f64(count: usize) -> f64 {

@@ -8,7 +8,6 @@
 //! What was printed is known to half of its last digit and no better: trials that printed the same
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
-use crate::descriptive::{half_last_digit, smallest};
 use crate::estimate::{Estimate, ReferenceComparison};
 use crate::more_trials::{MoreTrials, estimate_more_trials, estimate_more_trials_each};
 use crate::region::{AcceptanceRegion, Decision};
@@ -81,7 +80,7 @@ impl Difference {
             dependent: of_candidate.order.is_some() || of_baseline.order.is_some(),
             pooled_deviation,
             basis: BoundsBasis::from_error(center, error),
-            rounding_error: rounding_error(candidate, baseline),
+            rounding_error: candidate.rounding_error + baseline.rounding_error,
         }
     }
 
@@ -112,7 +111,7 @@ impl Difference {
             dependent: estimate.order.is_some(),
             pooled_deviation: None,
             basis: BoundsBasis::Pairs(estimate),
-            rounding_error: rounding_error(candidate, baseline),
+            rounding_error: candidate.rounding_error + baseline.rounding_error,
         })
     }
 
@@ -177,17 +176,6 @@ impl Difference {
     }
 }
 
-/// Half of the last digit that any trial has, of either side. What is fixed is no rounded
-/// measurement: accuracies are compared as they are printed.
-fn rounding_error(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
-    let is_fixed = |sample: Sample<'_>| sample.noise == Some(0.0);
-    if is_fixed(candidate) && is_fixed(baseline) {
-        return 0.0;
-    }
-    let half = half_last_digit(candidate.values.iter().chain(baseline.values));
-    half / smallest(candidate.values) + half / smallest(baseline.values)
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -195,7 +183,7 @@ mod tests {
     use super::*;
 
     fn sample(values: &[f64]) -> Sample<'_> {
-        Sample { values, noise: None, is_noise_stated: false }
+        Sample { values, noise: None, is_noise_stated: false, rounding_error: 0.0 }
     }
 
     fn welch(candidate: &[f64], baseline: &[f64]) -> Difference {
@@ -248,8 +236,7 @@ mod tests {
 
     #[test]
     fn single_trials_use_the_assumed_noise_of_both() {
-        let noisy =
-            |values: &'static [f64]| Sample { values, noise: Some(0.008), is_noise_stated: false };
+        let noisy = |values| Sample { noise: Some(0.008), ..sample(values) };
         let difference = Difference::between_samples(
             noisy(&[102.0]),
             noisy(&[100.0]),
@@ -280,7 +267,7 @@ mod tests {
         let variances: Vec<TrialVariance> =
             others.iter().filter_map(|trials| TrialVariance::from_trials(trials)).collect();
         let compare = |noise, others: &[TrialVariance]| {
-            let single = Sample { values: &[29.53], noise, is_noise_stated: false };
+            let single = Sample { noise, ..sample(&[29.53]) };
             let several = sample(&baseline);
             let (better, how) = (Better::Lower, Aggregate::Mean);
             Difference::between_samples(single, several, better, how, others)
@@ -298,10 +285,8 @@ mod tests {
         assert_eq!(compare(Some(0.005), &variances).pooled_deviation, with_others.pooled_deviation);
         // What is exact stays exact.
         assert_eq!(compare(Some(0.0), &variances).pooled_deviation, None);
-        let single =
-            |values: &'static [f64]| Sample { values, noise: None, is_noise_stated: false };
         let pair = |others: &[TrialVariance]| {
-            let (one, other) = (single(&[102.0]), single(&[100.0]));
+            let (one, other) = (sample(&[102.0]), sample(&[100.0]));
             Difference::between_pairs(one, other, Better::Higher, Aggregate::Mean, others).unwrap()
         };
         assert_eq!(pair(&[]).bounds(0.025), None);
@@ -309,25 +294,35 @@ mod tests {
     }
 
     #[rstest]
-    // 100.5 and 100.5 may have been printed as 101 and 100: that is no difference.
-    #[case(&[100.0, 100.0], &[100.0, 100.0], Decision::Open)]
-    #[case(&[101.0, 101.0], &[100.0, 100.0], Decision::Open)]
-    #[case(&[102.0, 102.0], &[100.0, 100.0], Decision::Holds)]
-    #[case(&[101.0, 101.0], &[100.0, 100.05], Decision::Holds)]
+    // 100.5 and 100.5 may have been printed as 101 and 100: that is no difference. 101.0 and 100.0 differ.
+    #[case(100.0, [0.5, 0.5], Decision::Open)]
+    #[case(101.0, [0.5, 0.5], Decision::Open)]
+    #[case(102.0, [0.5, 0.5], Decision::Holds)]
+    #[case(101.0, [0.05, 0.05], Decision::Holds)]
+    #[case(101.0, [0.5, 0.05], Decision::Holds)]
+    #[case(100.5, [0.5, 0.05], Decision::Open)]
     fn equal_trials_are_bounded_by_printed_precision(
-        #[case] candidate: &[f64],
-        #[case] baseline: &[f64],
+        #[case] candidate: f64,
+        #[case] half_digits: [f64; 2],
         #[case] better: Decision,
     ) {
-        let difference = welch(candidate, baseline);
+        let printed =
+            |values, half_digit| Sample { rounding_error: half_digit / 100.0, ..sample(values) };
+        let [of_candidate, of_baseline] = half_digits;
+        let difference = Difference::between_samples(
+            printed(&[candidate, candidate], of_candidate),
+            printed(&[100.0, 100.0], of_baseline),
+            Better::Higher,
+            Aggregate::Mean,
+            &[],
+        );
         assert_eq!(difference.decide(Claim::Better, 0.0, 0.05), better);
         assert_eq!(difference.decide(Claim::NotWorse, 0.02, 0.05), Decision::Holds);
     }
 
     #[test]
     fn values_without_noise_are_compared_exactly() {
-        let fixed =
-            |values: &'static [f64]| Sample { values, noise: Some(0.0), is_noise_stated: false };
+        let fixed = |values| Sample { noise: Some(0.0), ..sample(values) };
         let (one, other) = (fixed(&[43.9]), fixed(&[44.0]));
         let difference =
             Difference::between_samples(one, other, Better::Higher, Aggregate::Mean, &[]);

@@ -16,6 +16,8 @@ pub struct Sample<'a> {
     pub noise: Option<f64>,
     /// The noise is known of this very figure: more scatter of others does not replace it.
     pub is_noise_stated: bool,
+    /// Half of the last printed digit of the trials, as a fraction of them; 0: they are exact.
+    pub rounding_error: f64,
 }
 
 /// The variance that several trials of one figure show, of their logarithms.

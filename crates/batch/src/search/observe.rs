@@ -33,6 +33,8 @@ pub struct ObservedFigure {
     pub better: Better,
     /// The figure's value, in `unit`.
     pub value: f64,
+    /// Half of its last printed digit, as a fraction of it; 0: it is exact.
+    pub rounding_error: f64,
 }
 
 /// Judges the evidence of a run by the criterion of the search.
@@ -138,6 +140,7 @@ fn observe_figure(scenario: &ScenarioName, figure: MeasuredFigure) -> RunObserva
             unit: figure.unit,
             better,
             value,
+            rounding_error: figure.rounding_error,
         }),
         _ => RunObservation::NotMeasured("its figure is not a positive number".to_owned()),
     }

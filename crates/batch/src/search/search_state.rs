@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use super::{Criterion, ObservedFigure, RunObservation, SearchPlan};
 use crate::BatchPlan;
 use retrial_recipe::model::Better;
-use retrial_stats::search::{
-    ChangeCriterion, ChangeSearch, Observation, SearchStep, relative_rounding_error,
-};
+use retrial_stats::search::{ChangeCriterion, ChangeSearch, Observation, SearchStep};
 
 /// The assumed share of wrong answers, where a trial gives yes or no.
 const WRONG_ANSWER_SHARE: f64 = 0.05;
@@ -112,10 +110,7 @@ impl<'a> SearchState<'a> {
 
     fn to_search(&self, positions: usize) -> ChangeSearch {
         let better = self.searched_figure().map_or(Better::Higher, |figure| figure.better);
-        let trials = self.trials.iter();
-        let figures = trials.filter(|trial| trial.observed.figure().is_some());
-        let figure_values = figures.filter_map(|trial| self.search_value(&trial.observed).ok());
-        let values: Vec<f64> = figure_values.collect();
+        let figures = self.trials.iter().filter_map(|trial| trial.observed.figure());
         ChangeSearch {
             positions,
             change: match self.search.criterion {
@@ -127,7 +122,7 @@ impl<'a> SearchState<'a> {
             },
             alpha: self.alpha,
             max_trials: self.search.most as usize,
-            rounding_error: if values.is_empty() { 0.0 } else { relative_rounding_error(&values) },
+            rounding_error: figures.map(|figure| figure.rounding_error).fold(0.0, f64::max),
         }
     }
 }

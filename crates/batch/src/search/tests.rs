@@ -40,6 +40,7 @@ fn figure(value: f64) -> RunObservation {
         unit: "items/s".to_owned(),
         better: Better::Higher,
         value,
+        rounding_error: 0.0005,
     })
 }
 

@@ -413,8 +413,12 @@ fn read_json_number(value: &Value, unit: &str) -> Result<PrintedNumber, NotPlain
     match value {
         Value::Number(number) => {
             let value = number.as_f64().filter(|value| value.is_finite());
-            let half_digit = 0.0;
-            value.map(|value| PrintedNumber { value, half_digit }).ok_or(NotPlain::NoNumber)
+            // The shortest way to write it, which programs print: serde_json keeps no other digits of a number.
+            let printed = lexer::parse_number(&number.to_string());
+            value
+                .zip(printed)
+                .map(|(value, printed)| PrintedNumber { value, ..printed })
+                .ok_or(NotPlain::NoNumber)
         }
         Value::String(text) => lexer::read_quantity(&strip_json_escapes(text), unit),
         _ => Err(NotPlain::NoNumber),

@@ -63,7 +63,8 @@ pub fn read_accuracy<T>(
 pub fn add_to_trial(trial: &mut TrialEvidence, accuracy: &Accuracy) {
     for (name, figure) in &accuracy.figures {
         if trial.figure(name).is_none() {
-            let value = FigureValue::new(figure.value, figure.unit);
+            let value =
+                FigureValue::new(figure.value, figure.unit).with_half_digit(figure.half_digit);
             trial.figures.insert((*name).to_owned(), value);
         }
     }
@@ -131,7 +132,7 @@ mod tests {
         std::fs::write(folder.path().join(ACCURACY_FILE), text).unwrap();
         let mut trial = TrialEvidence::new_finished(1, "accuracy");
         add_to_trial(&mut trial, &read().unwrap());
-        assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
+        assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, "").with_half_digit(0.05));
         assert!(trial.missing["ROUGE2"].contains("`nan`"));
     }
 

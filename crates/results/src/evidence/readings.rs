@@ -325,7 +325,8 @@ fn read_value(
                 SingleValueError::NoValue => FigureReadError::absent(error),
                 _ => FigureReadError::fault(error),
             })?;
-            Ok(FigureValue::new(printed.value, own.unwrap_or_default()).with_origin(origin))
+            let value = FigureValue::new(printed.value, own.unwrap_or_default());
+            Ok(value.with_half_digit(printed.half_digit).with_origin(origin))
         }
     }
 }

@@ -75,7 +75,7 @@ fn compare_figure(
         better,
         aggregate,
         noise,
-        rounding_error: printed_resolution(evidence, name, noise),
+        rounding_error: relative_rounding_error(evidence, name, noise),
         typical: evidence.plan.mode == Mode::Performance,
     });
     // The rules report a convergence that violates them; the figure is compared as measured.
@@ -133,7 +133,7 @@ fn figures_of_trials<'a>(
 
 /// Returns half of the last digit that the trials print, as a fraction of the least of them. What is fixed
 /// (noise 0) is no rounded measurement: accuracies are compared as they are printed.
-fn printed_resolution(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
+pub(crate) fn relative_rounding_error(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
     if noise == Some(0.0) {
         return 0.0;
     }

@@ -15,7 +15,6 @@ mod tally;
 
 use self::ends::EndsComparison;
 use self::tally::PositionTally;
-use crate::descriptive::{half_last_digit, smallest};
 use crate::quantile::student_quantile;
 use retrial_readings::claim::Better;
 
@@ -66,7 +65,7 @@ pub struct ChangeSearch {
     pub alpha: f64,
     /// No more trials than this; half of them at the ends before they differ.
     pub max_trials: usize,
-    /// Half of the last printed digit of the figures, as a fraction of them ([`relative_rounding_error`]).
+    /// Half of the last printed digit of the figures, as a fraction of them; 0: they are exact.
     pub rounding_error: f64,
 }
 
@@ -260,12 +259,6 @@ impl ChangeSearch {
         };
         trials.iter().map(oriented).collect()
     }
-}
-
-/// Half of the last printed digit as a fraction of the smallest figure: trials that print the same
-/// figure still scatter.
-pub fn relative_rounding_error(values: &[f64]) -> f64 {
-    half_last_digit(values) / smallest(values)
 }
 
 #[cfg(test)]

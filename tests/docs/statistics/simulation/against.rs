@@ -65,7 +65,12 @@ impl Design {
             };
             let baseline = take(self.baseline, 1.0, trials.0);
             let candidate = take(self.candidate, truth, trials.1);
-            let sample = |values| Sample { values, noise: self.assumed, is_noise_stated: false };
+            let sample = |values| Sample {
+                values,
+                noise: self.assumed,
+                is_noise_stated: false,
+                rounding_error: 0.0,
+            };
             let others: Vec<TrialVariance> = (0..self.others)
                 .filter_map(|_| {
                     let trials = take(self.baseline, 1.0, 3);

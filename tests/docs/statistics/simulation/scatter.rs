@@ -18,8 +18,8 @@ fn shown(noise: Noise, times: f64, sizes: (usize, usize)) -> f64 {
             let logs = noise.run(count, &mut generator);
             logs.into_iter().map(|log| (factor * log).exp()).collect()
         };
-        let calm = Scatter::from_trials(&trials(sizes.0, 1.0));
-        let loose = Scatter::from_trials(&trials(sizes.1, times));
+        let calm = Scatter::from_trials(&trials(sizes.0, 1.0), 0.0);
+        let loose = Scatter::from_trials(&trials(sizes.1, times), 0.0);
         let both = calm.zip(loose);
         both.is_some_and(|(calm, loose)| {
             Difference::between_scatters(&calm, &loose).decide(Claim::Better, 0.0, 0.05)

@@ -315,7 +315,9 @@ fn explain_missing_result(name: &str, subject: Option<&JudgedSubject>) -> NotTes
 /// Returns the scatter of the candidate's trials, and of the baseline's.
 fn pair_scatters(pair: &FigurePair<'_>) -> Option<[Scatter; 2]> {
     let [baseline, candidate] = &pair.figures;
-    let scatter = |figure: &MeasuredFigure| Scatter::from_trials(figure.trials.as_deref()?);
+    let scatter = |figure: &MeasuredFigure| {
+        Scatter::from_trials(figure.trials.as_deref()?, figure.rounding_error)
+    };
     Some([scatter(candidate)?, scatter(baseline)?])
 }
 

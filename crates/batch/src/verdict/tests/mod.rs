@@ -60,9 +60,17 @@ fn run(trial: u32, evidence: Vec<Evidence>) -> RunEvidence {
     }
 }
 
+/// A run for each value, of which each was printed with one decimal.
 fn runs(values: &[f64]) -> Vec<RunEvidence> {
+    let printed = |value: &f64| {
+        let mut evidence = offline(&[*value]);
+        for figure in evidence.trials[0].figures.values_mut() {
+            figure.half_digit = 0.05;
+        }
+        evidence
+    };
     let numbered = (1..).zip(values);
-    numbered.map(|(trial, value)| run(trial, vec![offline(&[*value])])).collect()
+    numbered.map(|(trial, value)| run(trial, vec![printed(value)])).collect()
 }
 
 fn cell(name: &str, values: &[f64]) -> SubjectEvidence {

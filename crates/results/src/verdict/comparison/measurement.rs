@@ -56,6 +56,8 @@ pub struct MeasuredFigure {
     /// The source of the assumed noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_basis: Option<NoiseBasis>,
+    /// Half of the last printed digit of the trials, as a fraction of them; 0: they are exact.
+    pub rounding_error: f64,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
     /// did not converge is null in it.
     #[serde(deserialize_with = "deserialize_trials")]
@@ -151,6 +153,7 @@ impl PooledMeasurement {
                 Some((own, figure)) => {
                     let both = own.trials.take().zip(figure.trials);
                     own.trials = both.map(|(trials, more)| [trials, more].concat());
+                    own.rounding_error = own.rounding_error.max(figure.rounding_error);
                 }
                 None => self.figures.push(figure),
             }
@@ -221,12 +224,14 @@ pub(crate) fn measured_figure(
     let expectations = evidence.plan.expect.iter().find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::find_decisive(list)?));
     let assumed = reference::assumed_noise(context, evidence, name, decides);
+    let noise = assumed.as_ref().map(|assumed| assumed.value);
     MeasuredFigure {
         name: name.to_owned(),
         better: reference::figure_direction(evidence, name),
         aggregate: reference::figure_aggregate(evidence, name),
-        noise: assumed.as_ref().map(|assumed| assumed.value),
+        noise,
         noise_basis: assumed.map(|assumed| assumed.basis),
+        rounding_error: published_figure::relative_rounding_error(evidence, name, noise),
         trials: normalized_values(evidence, name),
         unit,
     }

@@ -90,6 +90,7 @@ impl<'a> FigurePair<'a> {
                     values,
                     noise: of.noise,
                     is_noise_stated: of.noise_basis == Some(NoiseBasis::Recipe),
+                    rounding_error: of.rounding_error,
                 };
                 let (ours, theirs) = (sample(ours, figure), sample(theirs, &other));
                 let how = figure.aggregate;

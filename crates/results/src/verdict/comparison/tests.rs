@@ -56,6 +56,29 @@ fn a_limit_fails_passes_or_is_not_decided(
     assert!(sentence.contains(fragment), "{sentence}");
 }
 
+/// `42.0` is known to 0.05, and `42` to 0.5: as each was printed.
+#[rstest]
+#[case([0.05, 0.05], Change::Faster)]
+#[case([0.5, 0.05], Change::NoDifference)]
+#[case([0.05, 0.5], Change::NoDifference)]
+fn trials_are_known_as_finely_as_each_was_printed(
+    #[case] half_digits: [f64; 2],
+    #[case] expected: Change,
+) {
+    let printed = |value: f64, half_digit: f64| {
+        let mut evidence = offline(&[value, value, value]);
+        for trial in &mut evidence.trials {
+            trial.figures.get_mut(TOKENS).unwrap().half_digit = half_digit;
+        }
+        vec![evidence]
+    };
+    let [before, after] = half_digits;
+    let subjects =
+        [subject("before", printed(42.0, before)), subject("after", printed(42.4, after))];
+    let comparison = compare_subjects(&subjects, &ComparisonOptions::default());
+    assert_eq!(comparison.figures[0].change, expected, "{}", comparison.figures[0].sentence);
+}
+
 fn in_unit(values: &[f64], unit: &str) -> Evidence {
     let mut evidence = offline(values);
     for trial in &mut evidence.trials {
