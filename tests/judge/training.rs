@@ -163,17 +163,72 @@ fn a_violated_rule_of_a_log_has_its_lines() {
     edit(&tree, &log, |text| {
         text.replace("\"status\": \"success\"", "\"status\": \"success\", \"samples_count\": 1")
     });
-    edit(&tree, &log, |text| text.replacen(":::MLLOG {", ":::MLLOG {{", 1));
-    let (code, json) = judge(tree.path(), &[]);
-    assert_eq!(code, 1);
-    let rules = json["results"][0]["rules"].as_array().unwrap();
-    let text = fs::read_to_string(tree.path().join(&log)).unwrap();
-    let position = |part: &str| 1 + text.lines().position(|line| line.contains(part)).unwrap();
-    for (name, part) in [("lines", ":::MLLOG {{"), ("samples_count", "\"run_stop\"")] {
+    let check = |name: &str, part: &str| {
+        let (code, json) = judge(tree.path(), &[]);
+        assert_eq!(code, 1);
+        let rules = json["results"][0]["rules"].as_array().unwrap();
+        let text = fs::read_to_string(tree.path().join(&log)).unwrap();
+        let position = 1 + text.lines().position(|line| line.contains(part)).unwrap();
         let rule = rules.iter().find(|rule| rule["rule"] == format!("result_1.txt: {name}"));
         let lines = rule.unwrap_or_else(|| panic!("{rules:#?}"))["lines"].as_array().unwrap();
-        let is_named = |line: &&Value| line["line"] == position(part) && line["file"] == log;
+        let is_named = |line: &&Value| line["line"] == position && line["file"] == log;
         assert!(lines.iter().any(|line| is_named(&line)), "{lines:#?}");
+    };
+    check("samples_count", "\"run_stop\"");
+    edit(&tree, &log, |text| text.replacen(":::MLLOG {", ":::MLLOG {{", 1));
+    check("lines", ":::MLLOG {{");
+}
+
+/// A rule about several logs names a line of each: what both state, and the last where something is missing.
+#[test]
+fn a_rule_across_logs_names_a_line_of_each() {
+    let places = |tree: &TempDir, rule: &str| {
+        let (_, json) = judge(tree.path(), &[]);
+        let rules = json["results"][0]["rules"].as_array().unwrap();
+        let rule = rules.iter().find(|one| one["rule"] == rule && one["passed"] == false);
+        let lines = rule.unwrap_or_else(|| panic!("{rules:#?}"))["lines"].as_array().unwrap();
+        let places = lines.iter().map(|line| {
+            let file = line["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+            format!("{file}:{}", line["line"])
+        });
+        places.collect::<Vec<_>>()
+    };
+    let copied = tree();
+    let at = |name: &str| copied.path().join(RESULT).join(name);
+    fs::copy(at("result_0.txt"), at("result_2.txt")).unwrap();
+    let text = fs::read_to_string(at("result_0.txt")).unwrap();
+    let line_of = |part: &str| 1 + text.lines().position(|line| line.contains(part)).unwrap();
+    let both = |line: usize| [format!("result_0.txt:{line}"), format!("result_2.txt:{line}")];
+    assert_eq!(places(&copied, "runs"), both(line_of("\"run_start\"")));
+    assert_eq!(places(&copied, "result_2.txt: seed"), both(line_of("\"seed\"")));
+    let output = run(copied.path(), &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!("({})", both(line_of("\"run_start\"")).join(", "))), "{words}");
+    let without = tree();
+    edit(&without, &format!("{RESULT}/result_1.txt"), |text| {
+        let lines = text.lines().filter(|line| !line.contains("\"seed\""));
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    let edited = fs::read_to_string(without.path().join(RESULT).join("result_1.txt")).unwrap();
+    let last = edited.lines().count();
+    assert_eq!(places(&without, "result_1.txt: seed"), [format!("result_1.txt:{last}")]);
+}
+
+/// Whatever a line that cannot be read stated, it is one violation.
+#[test]
+fn a_damaged_line_of_a_log_is_one_violation() {
+    for part in
+        ["\"seed\"", "\"eval_accuracy\"", "\"global_batch_size\"", "\"run_start\"", "\"run_stop\""]
+    {
+        let tree = tree();
+        edit(&tree, &format!("{RESULT}/result_0.txt"), |text| {
+            let line = text.lines().rfind(|line| line.contains(part)).unwrap();
+            text.replace(line, line.strip_suffix('}').unwrap())
+        });
+        let (code, json) = judge(tree.path(), &[]);
+        let expected = "result_0.txt: lines: 1 line cannot be read; JSON after :::MLLOG";
+        assert_eq!((code, &violated(&json)[..]), (1, &[expected.to_owned()][..]), "{part}");
     }
 }
 
@@ -298,7 +353,7 @@ fn hostile_files_are_reported() {
     assert_eq!(code, 1);
     let violated = violated(&json);
     assert!(
-        violated.iter().any(|broken| broken.starts_with("result_1.txt: run: no line has")),
+        violated.iter().any(|broken| broken.starts_with("result_1.txt: lines: 2 lines cannot")),
         "{violated:#?}"
     );
 }

@@ -9,6 +9,10 @@ use crate::loadgen::{
 };
 
 impl StatingLines {
+    pub fn of_line(file: &str, number: u64) -> Self {
+        Self::Line { file: file.to_owned().into(), number }
+    }
+
     /// The names of the files that have such lines, in the folder of the result or of a compliance test.
     pub fn files(&self) -> Vec<&str> {
         match self {

@@ -21,12 +21,29 @@ pub enum LogEnding {
 }
 
 /// A seed, by the line of the source that logged it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seed {
     /// The source file that logged the seed.
     pub file: String,
+    /// The line of the source.
     pub line: i64,
     pub value: i64,
+    /// The line of the log.
+    pub log_line: u64,
+}
+
+impl Seed {
+    /// Returns whether both have one value, by the same line of the same source.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.file, self.line, self.value) == (&other.file, other.line, other.value)
+    }
+}
+
+/// A value that all logs of a result share, and the line that states it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoggedSetting {
+    pub value: Value,
+    pub line: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,9 +56,17 @@ pub struct TrainingLog {
     pub converged_after: Option<f64>,
     /// The start of the run, in milliseconds since 1970.
     pub started_ms: Option<f64>,
+    /// The line of its `run_start`.
+    pub start_line: Option<u64>,
     pub last_event: String,
+    /// The line of the last event.
+    pub last_line: Option<u64>,
+    /// The line of the last evaluation.
+    pub last_evaluation_line: Option<u64>,
+    /// Lines of it cannot be read: what it lacks may be in these.
+    pub is_damaged: bool,
     /// The values that all logs of a result share: its identity and hyperparameters.
-    pub settings: BTreeMap<String, Value>,
+    pub settings: BTreeMap<String, LoggedSetting>,
     pub seeds: Vec<Seed>,
     /// The rules of one log that it violates.
     pub violated: Vec<RuleCheck>,
@@ -58,10 +83,10 @@ impl TrainingLog {
     }
 
     pub fn setting_number(&self, key: &str) -> Option<f64> {
-        self.settings.get(key)?.as_f64()
+        self.settings.get(key)?.value.as_f64()
     }
 
     pub fn setting_text(&self, key: &str) -> Option<&str> {
-        self.settings.get(key)?.as_str()
+        self.settings.get(key)?.value.as_str()
     }
 }

@@ -22,7 +22,7 @@ mod rule;
 mod schedule;
 
 pub use convergence::{Convergence, ConvergenceError, ReferencePoints};
-pub use log::{LogEnding, Seed, TrainingLog};
+pub use log::{LogEnding, LoggedSetting, Seed, TrainingLog};
 pub use reader::LogReader;
 pub use result::{NamedLog, ResultCheck, check_result};
 pub use round::{TrainingRound, TrainingRules, built_in_training_rounds, find_training_round};

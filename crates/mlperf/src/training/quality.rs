@@ -55,6 +55,11 @@ pub(super) struct QualityTracker {
 }
 
 impl QualityTracker {
+    /// Returns the number of the line of the last evaluation.
+    pub fn last_evaluation_line(&self) -> Option<u64> {
+        self.evaluated.last().map(|last| last.line)
+    }
+
     /// Returns whether the run has ended.
     pub fn has_stopped(&self) -> bool {
         self.stopped.is_some()
@@ -163,8 +168,7 @@ impl QualityTracker {
             } else {
                 return None;
             };
-        let last = self.evaluated.last().map(|last| last.line);
-        let lines = last.into_iter().chain(self.stop_line()).collect();
+        let lines = self.last_evaluation_line().into_iter().chain(self.stop_line()).collect();
         Some((RuleCheck::violation(unit, measured, required), lines))
     }
 

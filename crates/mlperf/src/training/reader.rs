@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::dependent::{BATCH_SIZE, LastNumbers};
-use super::log::{LogEnding, Seed, TrainingLog};
+use super::log::{LogEnding, LoggedSetting, Seed, TrainingLog};
 use super::phases::PhaseTracker;
 use super::quality::QualityTracker;
 use super::round::TrainingRules;
@@ -44,15 +44,27 @@ pub struct LogReader<'a> {
     phases: PhaseTracker,
     quality: QualityTracker,
     occurrences: BTreeMap<&'a str, Occurrences>,
-    settings: BTreeMap<String, Value>,
+    settings: BTreeMap<String, LoggedSetting>,
     latest: LastNumbers,
     /// Samples or epochs of the evaluation before.
     last_evaluation: Option<f64>,
     seeds: Vec<Seed>,
+    /// The first lines that start a run.
+    start_lines: Vec<u64>,
+    /// The line of the last event.
+    last_line: Option<u64>,
     malformed: usize,
     /// The numbers of the first lines that cannot be read.
     malformed_lines: Vec<u64>,
-    violated: Vec<RuleCheck>,
+    violated: Vec<ViolatedRule>,
+}
+
+/// A violated rule of a log.
+#[derive(Debug)]
+struct ViolatedRule {
+    check: RuleCheck,
+    /// It is violated by several lines, or by what no line states. In a damaged log an unreadable line may be the cause.
+    needs_whole_log: bool,
 }
 
 impl<'a> LogReader<'a> {
@@ -69,6 +81,8 @@ impl<'a> LogReader<'a> {
             latest: LastNumbers::new(),
             last_evaluation: None,
             seeds: Vec::new(),
+            start_lines: Vec::new(),
+            last_line: None,
             malformed: 0,
             malformed_lines: Vec::new(),
             violated: Vec::new(),
@@ -91,6 +105,10 @@ impl<'a> LogReader<'a> {
     }
 
     fn read_event(&mut self, event: &MllogEvent) {
+        self.last_line = Some(self.line);
+        if event.key == "run_start" && self.start_lines.len() < MAX_STATED_LINES {
+            self.start_lines.push(self.line);
+        }
         self.runs.read_event(event);
         self.quality.read_event(event, self.line, self.rules);
         if let Some(check) = self.phases.check_event(event, self.rules) {
@@ -109,7 +127,12 @@ impl<'a> LogReader<'a> {
                 entry.differing_line.get_or_insert(self.line);
             }
             if let Some(required) = rule.find_violation(event, &self.latest) {
-                self.add_violation(key, format_value(&event.value), required);
+                let measured = format_value(&event.value);
+                if rule.is_dependent() {
+                    self.add_violation_in(&[self.line], key, measured, required);
+                } else {
+                    self.add_violation(key, measured, required);
+                }
             }
             let number = event.value.as_f64();
             self.latest.extend(number.map(|number| (key.to_owned(), number)));
@@ -126,7 +149,8 @@ impl<'a> LogReader<'a> {
         if (IDENTITY_KEYS.contains(&key) || key == BATCH_SIZE || is_setting())
             && !self.settings.contains_key(key)
         {
-            self.settings.insert(key.to_owned(), event.value.clone());
+            let setting = LoggedSetting { value: event.value.clone(), line: self.line };
+            self.settings.insert(key.to_owned(), setting);
         }
         if key == "seed" && self.seeds.len() < MAX_SEEDS {
             self.store_seed(event);
@@ -150,7 +174,7 @@ impl<'a> LogReader<'a> {
         let before = self.last_evaluation.replace(count);
         let violated = evaluation.schedule.find_violation(count, before, batch);
         if let Some(check) = violated {
-            self.add_violation(&check.rule, check.measured, check.required);
+            self.add_violation_in(&[self.line], &check.rule, check.measured, check.required);
         }
     }
 
@@ -163,20 +187,26 @@ impl<'a> LogReader<'a> {
             file: event.metadata_text("file").unwrap_or_default().to_owned(),
             line: line.unwrap_or(-1),
             value,
+            log_line: self.line,
         });
     }
 
-    /// Adds a violation by the event of this line.
+    /// Adds a violation by the event of this line alone, unless one of its rule was added.
     fn add_violation(
         &mut self,
         rule: &str,
         measured: impl Into<String>,
         required: impl Into<String>,
     ) {
-        self.add_violation_in(&[self.line], rule, measured, required);
+        if !self.has_violated(rule) {
+            let check =
+                self.with_lines(RuleCheck::violation(rule, measured, required), &[self.line]);
+            self.violated.push(ViolatedRule { check, needs_whole_log: false });
+        }
     }
 
-    /// Adds a violation that these lines state, unless one of its rule was added; no line states what is missing.
+    /// Adds a violation that these lines state together, unless one of its rule was added. What is missing is missing
+    /// up to the last event.
     fn add_violation_in(
         &mut self,
         lines: &[u64],
@@ -184,18 +214,35 @@ impl<'a> LogReader<'a> {
         measured: impl Into<String>,
         required: impl Into<String>,
     ) {
-        if !self.violated.iter().any(|check| check.rule == rule) {
+        if !self.has_violated(rule) {
             self.add_check(RuleCheck::violation(rule, measured, required), lines);
         }
     }
 
-    fn add_check(&mut self, mut check: RuleCheck, lines: &[u64]) {
-        let file = || self.file.to_owned().into();
+    fn add_missing(
+        &mut self,
+        rule: &str,
+        measured: impl Into<String>,
+        required: impl Into<String>,
+    ) {
+        let last: Vec<u64> = self.last_line.into_iter().collect();
+        self.add_violation_in(&last, rule, measured, required);
+    }
+
+    fn has_violated(&self, rule: &str) -> bool {
+        self.violated.iter().any(|violated| violated.check.rule == rule)
+    }
+
+    fn add_check(&mut self, check: RuleCheck, lines: &[u64]) {
+        let check = self.with_lines(check, lines);
+        self.violated.push(ViolatedRule { check, needs_whole_log: true });
+    }
+
+    fn with_lines(&self, mut check: RuleCheck, lines: &[u64]) -> RuleCheck {
         let lines = lines.iter().take(MAX_STATED_LINES);
+        let stated = lines.map(|number| StatingLines::of_line(self.file, *number));
+        check.stated_in.extend(stated);
         check
-            .stated_in
-            .extend(lines.map(|number| StatingLines::Line { file: file(), number: *number }));
-        self.violated.push(check);
     }
 
     /// Returns the log's contents, and the rules that it violates.
@@ -206,12 +253,13 @@ impl<'a> LogReader<'a> {
             Ok(mut runs) => {
                 if runs.len() > 1 {
                     let measured = format!("{} runs", runs.len());
-                    self.add_violation_in(&[], "run", measured, "one run in a log");
+                    let starts = self.start_lines.clone();
+                    self.add_violation_in(&starts, "run", measured, "one run in a log");
                 }
                 runs.remove(0)
             }
             Err(error) => {
-                self.add_violation_in(&[], "run", error.to_string(), "one run");
+                self.add_missing("run", error.to_string(), "one run");
                 TrainingRun::default()
             }
         };
@@ -221,16 +269,11 @@ impl<'a> LogReader<'a> {
             None if self.quality.has_stopped() => LogEnding::Aborted,
             None => LogEnding::Truncated,
         };
-        if self.malformed > 0 {
-            let lines = format::format_count(self.malformed, "line");
-            let measured = format!("{lines} cannot be read");
-            let first = std::mem::take(&mut self.malformed_lines);
-            self.add_violation_in(&first, "lines", measured, "JSON after :::MLLOG");
-        }
+        let last_evaluation_line = self.quality.last_evaluation_line();
         let mut converged_after = Some(f64::INFINITY);
         if ending == LogEnding::Converged {
             self.check_occurrences();
-            let batch = self.settings.get(BATCH_SIZE).and_then(Value::as_f64);
+            let batch = self.settings.get(BATCH_SIZE).and_then(|batch| batch.value.as_f64());
             let quality = std::mem::take(&mut self.quality);
             let (count, violated) = quality.finish(self.rules, batch);
             converged_after = count;
@@ -238,17 +281,37 @@ impl<'a> LogReader<'a> {
                 self.add_check(check, &lines);
             }
         }
-        let minutes = self.minutes_to_train(&run, ending);
+        let mut minutes = self.minutes_to_train(&run, ending);
+        let is_damaged = self.malformed > 0;
+        if is_damaged {
+            self.report_damage();
+            // Without its time it counts as the slowest.
+            let is_lost = minutes.get_or_insert(f64::INFINITY).is_infinite();
+            converged_after = is_lost.then_some(f64::INFINITY);
+        }
         TrainingLog {
             ending,
             minutes,
             converged_after,
             started_ms: run.started_ms,
+            start_line: self.start_lines.first().copied(),
             last_event,
+            last_line: self.last_line,
+            last_evaluation_line,
+            is_damaged,
             settings: self.settings,
             seeds: self.seeds,
-            violated: self.violated,
+            violated: self.violated.into_iter().map(|violated| violated.check).collect(),
         }
+    }
+
+    /// Reports the lines that cannot be read, in place of each violation of which one of them may be the cause.
+    fn report_damage(&mut self) {
+        self.violated.retain(|violated| !violated.needs_whole_log);
+        let lines = format::format_count(self.malformed, "line");
+        let measured = format!("{lines} cannot be read");
+        let first = std::mem::take(&mut self.malformed_lines);
+        self.add_violation_in(&first, "lines", measured, "JSON after :::MLLOG");
     }
 
     fn minutes_to_train(&mut self, run: &TrainingRun, ending: LogEnding) -> Option<f64> {
@@ -258,7 +321,7 @@ impl<'a> LogReader<'a> {
         match run.minutes_to_train(None) {
             Ok(minutes) => Some(minutes),
             Err(error) => {
-                self.add_violation_in(&[], "time", error.to_string(), "run_stop after run_start");
+                self.add_missing("time", error.to_string(), "run_stop after run_start");
                 None
             }
         }
@@ -276,7 +339,7 @@ impl<'a> LogReader<'a> {
                 occurrences.and_then(|found| Some([found.first_line, found.differing_line?]));
             match rule.count {
                 OccurrenceCount::One if count == 0 => {
-                    self.add_violation_in(&[], name, "missing", "once in each log");
+                    self.add_missing(name, "missing", "once in each log");
                 }
                 // Several with the same value count as one.
                 OccurrenceCount::One if let Some(lines) = differing => {
@@ -286,7 +349,7 @@ impl<'a> LogReader<'a> {
                 OccurrenceCount::Some if count == 0 && other.is_none() => {
                     let alternative_text = alternative_key.map(|or| format!(", or {or}"));
                     let required = format!("at least once{}", alternative_text.unwrap_or_default());
-                    self.add_violation_in(&[], name, "missing", required);
+                    self.add_missing(name, "missing", required);
                 }
                 _ => {}
             }

@@ -1,16 +1,17 @@
 //! A result: its logs together. They are as many as the round requires, different runs of one
 //! implementation, and converge no faster than the reference.
 
+use itertools::{Itertools as _, join};
 use serde_json::Value;
 
 use super::convergence::{Convergence, ConvergenceError, MIN_RUNS, normalize_convergence};
 use super::dependent::BATCH_SIZE;
-use super::log::{LogEnding, TrainingLog};
+use super::log::{LogEnding, LoggedSetting, TrainingLog};
 use super::reader::IDENTITY_KEYS;
 use super::round::TrainingRules;
 use super::rule::format_value;
 use crate::Division;
-use crate::check::RuleCheck;
+use crate::check::{Rule, RuleCheck, StatingLines};
 use retrial_readings::number::format_grouped;
 
 /// Rounds are half a year apart; the logs of no published result are more than 52 days apart.
@@ -25,6 +26,13 @@ pub struct NamedLog {
     /// The file name of the log, `result_3.txt`.
     pub name: String,
     pub log: TrainingLog,
+}
+
+impl NamedLog {
+    /// Returns a line of it, if it has one.
+    fn line(&self, number: Option<u64>) -> Option<StatingLines> {
+        Some(StatingLines::of_line(&self.name, number?))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +57,7 @@ pub fn check_result(rules: &TrainingRules, logs: &[NamedLog], scaling: Option<f6
     let converged = convergence.as_ref().and_then(|result| result.as_ref().ok());
     let by_convergence = converged.map_or(1.0, |convergence| convergence.factor);
     let factor = scaling.unwrap_or(by_convergence).max(by_convergence);
-    checks.extend(convergence.map(|result| check_convergence(rules, &result)));
+    checks.extend(convergence.map(|result| check_convergence(rules, logs, &result)));
     checks.extend(scaling.map(|scaling| {
         let passed = scaling.is_finite() && scaling > by_convergence - FACTOR_TOLERANCE;
         let required = format!("at least {}, by its convergence", format_grouped(by_convergence));
@@ -66,13 +74,18 @@ fn check_log_count(rules: &TrainingRules, logs: &[NamedLog]) -> RuleCheck {
 
 /// Checks that all runs but one converged: that one counts as the slowest, which is dropped.
 fn check_converged_runs(logs: &[NamedLog]) -> RuleCheck {
-    let unconverged = logs.iter().filter(|entry| entry.log.ending != LogEnding::Converged);
-    let names: Vec<&str> = unconverged.map(|entry| entry.name.as_str()).collect();
+    // The end of a damaged log may be a line that cannot be read.
+    let is_unconverged =
+        |entry: &&NamedLog| entry.log.ending != LogEnding::Converged && !entry.log.is_damaged;
+    let unconverged: Vec<&NamedLog> = logs.iter().filter(is_unconverged).collect();
+    let names: Vec<&str> = unconverged.iter().map(|entry| entry.name.as_str()).collect();
     let measured = match names.as_slice() {
         [] => "all".to_owned(),
         names => format!("all but {}", names.join(", ")),
     };
-    RuleCheck::new("runs that converged", measured, "all but one", names.len() < 2)
+    let lines = unconverged.iter().filter_map(|entry| entry.line(entry.log.last_line));
+    let rule = Rule::from("runs that converged").with_lines(lines.collect());
+    RuleCheck::new(rule, measured, "all but one", names.len() < 2)
 }
 
 /// Rules that single logs violate: logs that violate one in the same way are listed together.
@@ -84,7 +97,10 @@ fn group_violations(logs: &[NamedLog]) -> Vec<RuleCheck> {
             match groups.iter_mut().find(is_same) {
                 Some((violated, names)) => {
                     violated.stated_in.extend_from_slice(&check.stated_in);
-                    names.push(&entry.name);
+                    // One log may violate a rule several times.
+                    if names.last() != Some(&&*entry.name) {
+                        names.push(&entry.name);
+                    }
                 }
                 None => groups.push((check.clone(), vec![&entry.name])),
             }
@@ -116,16 +132,20 @@ fn join_names(names: &[&str]) -> String {
 }
 
 fn check_distinct_runs(logs: &[NamedLog]) -> Option<RuleCheck> {
-    let same_pairs = logs.iter().enumerate().flat_map(|(at, entry)| {
-        let others = logs[at + 1..].iter();
-        others.filter_map(move |other| {
-            let same = entry.log.identity().is_same_run(&other.log.identity());
-            same.then(|| format!("{} and {} are the same run", entry.name, other.name))
-        })
-    });
-    let pairs: Vec<String> = same_pairs.collect();
+    let same_pairs = logs
+        .iter()
+        .tuple_combinations()
+        .filter(|(entry, other)| entry.log.identity().is_same_run(&other.log.identity()));
+    let pairs: Vec<(&NamedLog, &NamedLog)> = same_pairs.collect();
+    let of_same = pairs.iter().flat_map(|(entry, other)| [*entry, *other]);
+    let of_same = of_same.unique_by(|entry| &entry.name);
+    let lines = of_same.filter_map(|entry| entry.line(entry.log.start_line));
+    let rule = Rule::from("runs").with_lines(lines.collect());
+    let described = pairs
+        .iter()
+        .map(|(entry, other)| format!("{} and {} are the same run", entry.name, other.name));
     let required = "a different run in each log";
-    (!pairs.is_empty()).then(|| RuleCheck::violation("runs", pairs.join("; "), required))
+    (!pairs.is_empty()).then(|| RuleCheck::violation(rule, join(described, "; "), required))
 }
 
 /// Checks that the logs of a result are of one submitter's implementation with one set of hyperparameters.
@@ -138,19 +158,22 @@ fn check_same_settings(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleChec
 
 fn check_same_setting(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleCheck> {
     let values = || logs.iter().filter_map(|entry| Some((entry, entry.log.settings.get(key)?)));
-    let frequency = |value: &Value| values().filter(|(_, other)| *other == value).count();
-    let Some((_, usual)) = values().rev().max_by_key(|(_, value)| frequency(value)) else {
+    let frequency = |value: &Value| values().filter(|(_, other)| other.value == *value).count();
+    let usual = values().rev().max_by_key(|(_, setting)| frequency(&setting.value));
+    let Some((usual_log, LoggedSetting { value: usual, line: usual_line })) = usual else {
         return Vec::new();
     };
     // A value that its own rule does not allow is reported for its log.
     let is_reported = |log: &TrainingLog| log.violated.iter().any(|check| check.rule == key);
     let differing_values =
-        values().filter(|(entry, value)| *value != usual && !is_reported(&entry.log));
+        values().filter(|(entry, setting)| setting.value != *usual && !is_reported(&entry.log));
     let differing: Vec<RuleCheck> = differing_values
-        .map(|(entry, value)| {
+        .map(|(entry, LoggedSetting { value, line })| {
             let measured =
                 format!("{}, {} in the others", format_value(value), format_value(usual));
-            let rule = format!("{}: {key}", entry.name);
+            let lines = [entry.line(Some(*line)), usual_log.line(Some(*usual_line))];
+            let rule = Rule::from(format!("{}: {key}", entry.name))
+                .with_lines(lines.into_iter().flatten().collect());
             RuleCheck::violation(rule, measured, "the same in all logs of a result")
         })
         .collect();
@@ -186,26 +209,32 @@ fn check_dates(logs: &[NamedLog]) -> Option<RuleCheck> {
         }
     };
     let required = format!("within {MAX_DAYS_APART} days: one round");
-    Some(RuleCheck::new("dates", measured, required, days <= MAX_DAYS_APART))
+    let lines = [oldest, newest].into_iter().filter_map(|entry| entry.line(entry.log.start_line));
+    let rule = Rule::from("dates").with_lines(lines.collect());
+    Some(RuleCheck::new(rule, measured, required, days <= MAX_DAYS_APART))
 }
 
 /// Checks that each run has a seed, and no other run has it on the same line of the same source.
 fn check_seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     for (at, entry) in logs.iter().enumerate() {
-        let converged = entry.log.ending == LogEnding::Converged;
-        if entry.log.seeds.is_empty() && converged {
-            let rule = format!("{}: seed", entry.name);
+        let rule = |lines: Vec<StatingLines>| {
+            Rule::from(format!("{}: seed", entry.name)).with_lines(lines)
+        };
+        let is_whole = entry.log.ending == LogEnding::Converged && !entry.log.is_damaged;
+        if entry.log.seeds.is_empty() && is_whole {
+            let rule = rule(entry.line(entry.log.last_line).into_iter().collect());
             checks.push(RuleCheck::violation(rule, "missing", "at least one in each log"));
         }
         let before = logs[..at].iter();
         let repeated = before.filter_map(|other| {
-            let mut seeds = entry.log.seeds.iter();
-            Some((other, seeds.find(|seed| other.log.seeds.contains(seed))?))
+            let mut pairs = entry.log.seeds.iter().cartesian_product(&other.log.seeds);
+            Some((other, pairs.find(|(seed, others)| seed.is_same(others))?))
         });
-        checks.extend(repeated.take(1).map(|(other, seed)| {
+        checks.extend(repeated.take(1).map(|(other, (seed, others))| {
             let measured = format!("{}, as in {}", seed.value, other.name);
-            let rule = format!("{}: seed", entry.name);
+            let lines = [entry.line(Some(seed.log_line)), other.line(Some(others.log_line))];
+            let rule = rule(lines.into_iter().flatten().collect());
             RuleCheck::violation(rule, measured, "a different one in each run")
         }));
     }
@@ -234,6 +263,7 @@ fn compute_convergence(
 
 fn check_convergence(
     rules: &TrainingRules,
+    logs: &[NamedLog],
     result: &Result<Convergence, ConvergenceError>,
 ) -> RuleCheck {
     let unit = match rules.evaluation.counts.as_str() {
@@ -257,5 +287,7 @@ fn check_convergence(
     let [samples, reference] = [convergence.samples, convergence.reference].map(format_grouped);
     let measured = format!("{samples} {unit}, {reference} in the reference: {result}");
     let required = format!("at least {} {unit}", format_grouped(convergence.fewest));
-    RuleCheck::new("convergence", measured, required, passed)
+    let lines = logs.iter().filter_map(|entry| entry.line(entry.log.last_evaluation_line));
+    let rule = Rule::from("convergence").with_lines(lines.collect());
+    RuleCheck::new(rule, measured, required, passed)
 }

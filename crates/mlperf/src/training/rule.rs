@@ -129,6 +129,11 @@ impl KeyRule {
         (!passes).then(|| self.describe())
     }
 
+    /// Returns whether a requirement on its value depends on other lines.
+    pub fn is_dependent(&self) -> bool {
+        self.dependent_rules().next().is_some()
+    }
+
     fn value_range(&self) -> NumberRange {
         NumberRange { min: self.min, max: self.max, above: self.above, below: None }
     }

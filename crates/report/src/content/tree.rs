@@ -19,6 +19,8 @@ use retrial_results::verdict::{
     number,
 };
 
+/// The most files of a rule that are named.
+const MAX_NAMED_FILES: usize = 3;
 /// The violated rules of a result that are shown by default.
 const MAX_VIOLATED_RULES: usize = 4;
 
@@ -257,11 +259,7 @@ impl TreeReport {
         });
         let lines = rules.into_iter().take(count).map(|rule| {
             let sign = StatusMark::from(rule).sign;
-            let place = rule
-                .lines
-                .first()
-                .map(|line| format!(" ({}:{})", last_part(&line.file), line.line));
-            (format!("{sign} {title}"), format!("{rule}{}", place.unwrap_or_default()))
+            (format!("{sign} {title}"), format!("{rule}{}", describe_places(rule)))
         });
         lines.chain(more).collect()
     }
@@ -332,4 +330,15 @@ fn violates_limit(result: &ResultVerdict) -> bool {
 
 fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
+}
+
+/// The first line of each file that states a rule: ` (result_0.txt:29, result_2.txt:29)`.
+fn describe_places(rule: &RuleCheck) -> String {
+    let first_lines = rule.lines.iter().unique_by(|line| &line.file);
+    let places = first_lines.map(|line| format!("{}:{}", last_part(&line.file), line.line));
+    let places: Vec<String> = places.collect();
+    if places.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", format::join_first(&places, MAX_NAMED_FILES))
 }

@@ -5,6 +5,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::Division;
+use crate::check::StatingLines;
 
 mod v6_1;
 mod values;
@@ -249,6 +250,72 @@ fn runs_that_are_missing_or_repeated() {
     let mut all = logs();
     all[1] = shifted(&all[1], "", -200 * 86_400_000);
     only("dates: result_1.txt is 200 days older", &violated(&rules, &all, None));
+}
+
+/// The numbers of the lines that state the only violated rule, with their files.
+fn stated_in(rules: &TrainingRules, logs: &[String], rule: &str) -> Vec<(String, u64)> {
+    let checked = check_result(rules, &read(rules, logs), None);
+    let check = checked.checks.into_iter().find(|check| !check.passed && check.rule == rule);
+    let lines = check.unwrap().stated_in.into_iter().map(|lines| match lines {
+        StatingLines::Line { file, number } => (file.into_owned(), number),
+        other => panic!("{other:?}"),
+    });
+    lines.collect()
+}
+
+fn line_of(log: &str, key: &str) -> u64 {
+    let key = format!("\"key\": \"{key}\"");
+    log.lines().position(|line| line.contains(&key)).unwrap() as u64 + 1
+}
+
+#[test]
+fn rules_across_logs_name_the_line_of_each() {
+    let rules = closed();
+    let both = |line: u64| [("result_0.txt".to_owned(), line), ("result_2.txt".to_owned(), line)];
+    let mut all = logs();
+    all[2] = all[0].clone();
+    assert_eq!(stated_in(&rules, &all, "runs"), both(line_of(&all[0], "run_start")));
+    let [first, second] = both(line_of(&all[0], "seed"));
+    assert_eq!(stated_in(&rules, &all, "result_2.txt: seed"), [second, first]);
+    // What is missing is missing up to the last line.
+    let without = |log: &str, key: &str| {
+        let key = format!("\"key\": \"{key}\"");
+        let lines = log.lines().filter(|line| !line.contains(&key));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    for key in ["seed", "submission_org"] {
+        let mut all = logs();
+        all[1] = without(&all[1], key);
+        let last = line_of(&all[1], "run_stop");
+        let rule = format!("result_1.txt: {key}");
+        let lines = stated_in(&rules, &all, &rule);
+        // The tests read each log under the name of the first.
+        assert!(lines.iter().all(|(_, line)| *line == last) && lines.len() == 1, "{lines:?}");
+    }
+    let mut all = logs();
+    all[1] = edited(&all[1], "opt_end_learning_rate", "8e-07", "9e-07");
+    assert_eq!(stated_in(&rules, &all, "result_1.txt: opt_end_learning_rate").len(), 2);
+}
+
+/// Whatever stood in a line that cannot be read, it is one violation: that of the line.
+#[test]
+fn a_damaged_line_is_one_violation() {
+    let rules = closed();
+    for (number, line) in LOGS[0].lines().enumerate() {
+        let mut all = logs();
+        let cut = line.strip_suffix("}}").unwrap();
+        all[0] = all[0].replacen(line, cut, 1);
+        let violations = violated(&rules, &all, None);
+        assert_eq!(violations.len(), 1, "line {}: {violations:#?}", number + 1);
+        only("result_0.txt: lines: 1 line cannot be read", &violations);
+    }
+    // A value that its own line states is still checked.
+    let mut all = logs();
+    let damaged = all[0].replacen("\"key\": \"seed\"", "", 1);
+    all[0] = edited(&damaged, "opt_gradient_clip_norm", "\"value\": 1.0", "\"value\": 2.0");
+    let violations = violated(&rules, &all, None);
+    only("result_0.txt: opt_gradient_clip_norm: 2; 1", &violations);
+    assert_eq!(violations.len(), 2, "{violations:#?}");
 }
 
 #[test]

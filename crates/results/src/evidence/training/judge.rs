@@ -22,6 +22,7 @@ use crate::verdict::{
 };
 use retrial_document::measures::format;
 use retrial_mlperf::Division;
+use retrial_mlperf::check::{Rule, StatingLines};
 use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
 use retrial_mlperf::submission::is_same_organization;
 use retrial_mlperf::training::{
@@ -229,7 +230,8 @@ fn check_against_path(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck
             let stated = log.log.setting_text(key)?;
             (stated != expected).then_some((log, stated))
         })?;
-        let rule = format!("{}: {key}", log.name);
+        let line = StatingLines::of_line(&log.name, log.log.settings.get(key)?.line);
+        let rule = Rule::stated_in(format!("{}: {key}", log.name), line);
         Some(RuleCheck::violation(rule, stated, format!("{expected}, {basis}")))
     });
     differing.collect()
