@@ -7,7 +7,9 @@ mod line;
 mod table;
 
 pub use line::{Line, sanitize_line};
-pub use table::{Column, ColumnKind, NOTHING, RowGroup, RowTable, Table, TableCell};
+pub use table::{
+    Column, ColumnKind, ColumnNarrowing, NOTHING, RowGroup, RowTable, Table, TableCell,
+};
 
 use super::charts::Chart;
 use retrial_document::measures::format;

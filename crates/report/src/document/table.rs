@@ -42,8 +42,17 @@ pub struct Column {
     pub stacked_under: Option<usize>,
     /// It may be omitted if the table is too wide, those of the lowest rank first.
     pub omission_rank: Option<u8>,
-    /// Its cells may be cut off if the table is too wide, when columns of a lower rank are omitted.
-    pub shortening_rank: Option<u8>,
+    /// It may be made narrower than its cells if the table is too wide, when columns of a lower rank are omitted.
+    pub narrowing: Option<ColumnNarrowing>,
+}
+
+/// When a column is made narrower than its cells, and how these then fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnNarrowing {
+    /// Columns of a lower rank are omitted before.
+    pub rank: u8,
+    /// Cells are wrapped at spaces; otherwise they are cut off.
+    pub wraps: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +73,7 @@ impl Column {
             kind,
             stacked_under: None,
             omission_rank: None,
-            shortening_rank: None,
+            narrowing: None,
         }
     }
 
@@ -108,8 +117,19 @@ impl Column {
 
     /// Cuts off its cells if the table is too wide.
     pub fn shorten_at_rank(mut self, rank: u8) -> Self {
-        self.shortening_rank = Some(rank);
+        self.narrowing = Some(ColumnNarrowing { rank, wraps: false });
         self
+    }
+
+    /// Wraps its cells if the table is too wide.
+    pub fn wrap_at_rank(mut self, rank: u8) -> Self {
+        self.narrowing = Some(ColumnNarrowing { rank, wraps: true });
+        self
+    }
+
+    /// Returns whether its cells are wrapped if the table is too wide.
+    pub fn wraps(&self) -> bool {
+        self.narrowing.is_some_and(|narrowing| narrowing.wraps)
     }
 
     /// The whole head on one line: `measured (unverified)`.

@@ -8,14 +8,14 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
 use super::wrap::fold_words;
-use crate::document::{ColumnKind, Table, TableCell};
+use crate::document::{Column, ColumnKind, Table, TableCell};
 
 /// The blank columns between two columns of a table.
 const COLUMN_GAP: usize = 2;
 /// The least width of a folded column.
 const MIN_FOLDED_WIDTH: usize = 16;
-/// The least width of a column whose cells are cut off.
-const MIN_SHORTENED_WIDTH: usize = 16;
+/// The least width of a column whose cells are cut off or wrapped by its own rank.
+const MIN_NARROWED_WIDTH: usize = 16;
 /// A cell of more lines makes the table a list.
 const MAX_CELL_LINES: usize = 6;
 
@@ -31,8 +31,8 @@ pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> S
         return String::new();
     }
     let rank = |at: &usize| table.columns[*at].omission_rank;
-    let shortening_rank = |at: &usize| table.columns[*at].shortening_rank;
-    let ranks = used.iter().flat_map(|at| rank(at).into_iter().chain(shortening_rank(at)));
+    let narrowing_rank = |at: &usize| Some(table.columns[*at].narrowing?.rank);
+    let ranks = used.iter().flat_map(|at| rank(at).into_iter().chain(narrowing_rank(at)));
     let ranks = ranks.sorted().dedup().collect_vec();
     let without = |omitted: &[u8]| -> Vec<usize> {
         let is_shown = |at: &usize| rank(at).is_none_or(|rank| !omitted.contains(&rank));
@@ -43,11 +43,11 @@ pub(super) fn render_table(table: &Table, width: usize, terminal: Terminal) -> S
     let shown = shown.collect_vec();
     let side_by_side = shown.iter().map(|(omitted, columns)| {
         let layout: ColumnLayout = columns.iter().map(|at| vec![*at]).collect();
-        (layout, Narrowing::Shortened(omitted))
+        (layout, Narrowing::AtRanks(omitted))
     });
     let stacked = shown
         .iter()
-        .map(|(omitted, columns)| (stack_columns(table, columns), Narrowing::Shortened(omitted)));
+        .map(|(omitted, columns)| (stack_columns(table, columns), Narrowing::AtRanks(omitted)));
     let folded = (stack_columns(table, &used), Narrowing::Folded);
     let mut layouts = side_by_side.chain(stacked).chain([folded]);
     layouts
@@ -72,8 +72,8 @@ fn stack_columns(table: &Table, used: &[usize]) -> ColumnLayout {
 /// What makes columns narrower than their cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Narrowing<'a> {
-    /// Cells of the columns with these ranks are cut off.
-    Shortened(&'a [u8]),
+    /// The columns with these ranks are.
+    AtRanks(&'a [u8]),
     Folded,
 }
 
@@ -87,17 +87,18 @@ fn render_layout(
 ) -> Option<String> {
     let mut grid = Grid::new(table, layout);
     match narrowing {
-        Narrowing::Shortened(ranks) => grid.shorten_to(width, ranks),
+        Narrowing::AtRanks(ranks) => grid.narrow_to(width, ranks),
         Narrowing::Folded => grid.shrink_to(width)?,
     }
     if grid.total_width() > width {
         return None;
     }
     let rows = grid.lines_of_rows();
-    if narrowing == Narrowing::Folded {
-        if rows.iter().flatten().any(|lines| lines.len() > MAX_CELL_LINES) {
-            return None;
-        }
+    let is_folded = narrowing == Narrowing::Folded;
+    if is_folded && rows.iter().flatten().any(|lines| lines.len() > MAX_CELL_LINES) {
+        return None;
+    }
+    if is_folded || table.columns.iter().any(Column::wraps) {
         grid.fit_to_lines(&rows);
     }
     Some(grid.render_rows(&rows, terminal))
@@ -143,13 +144,13 @@ impl<'a> Grid<'a> {
         self.widths.iter().sum::<usize>() + COLUMN_GAP * (self.widths.len() - 1)
     }
 
-    /// Makes the columns that may be shortened at these ranks as narrow as it takes for all to fit.
-    fn shorten_to(&mut self, width: usize, ranks: &[u8]) {
+    /// Makes the columns that may be narrower at these ranks as narrow as it takes for all to fit.
+    fn narrow_to(&mut self, width: usize, ranks: &[u8]) {
         let mut excess = self.total_width().saturating_sub(width);
         for (column, stack) in self.widths.iter_mut().zip(self.layout) {
-            let rank = self.table.columns[stack[0]].shortening_rank;
-            if stack.len() == 1 && rank.is_some_and(|rank| ranks.contains(&rank)) {
-                let narrower = column.saturating_sub(excess).max(MIN_SHORTENED_WIDTH);
+            let narrowing = self.table.columns[stack[0]].narrowing;
+            if stack.len() == 1 && narrowing.is_some_and(|one| ranks.contains(&one.rank)) {
+                let narrower = column.saturating_sub(excess).max(MIN_NARROWED_WIDTH);
                 let narrower = narrower.min(*column);
                 excess -= *column - narrower;
                 *column = narrower;
@@ -180,8 +181,9 @@ impl<'a> Grid<'a> {
             let stacks = self.layout.iter().zip(&self.widths).enumerate();
             let cells = stacks.map(|(column, (stack, width))| {
                 let indent = if column == 0 { self.indent } else { 0 };
-                let is_shortened = self.table.columns[stack[0]].shortening_rank.is_some();
-                cell_lines(row, stack, width - indent, indent, is_shortened)
+                let column = &self.table.columns[stack[0]];
+                let is_cut_off = column.narrowing.is_some() && !column.wraps();
+                cell_lines(row, stack, width - indent, indent, is_cut_off)
             });
             cells.collect()
         });
@@ -243,7 +245,7 @@ fn cell_lines(
     stack: &[usize],
     width: usize,
     indent: usize,
-    is_shortened: bool,
+    is_cut_off: bool,
 ) -> CellLines {
     let mut lines = CellLines::new();
     for (position, at) in stack.iter().enumerate() {
@@ -254,7 +256,7 @@ fn cell_lines(
         let text = cell.full_text();
         let folded = if text.width() <= width {
             vec![text.into_owned()]
-        } else if is_shortened {
+        } else if is_cut_off {
             vec![cut_off(&text, width)]
         } else {
             fold_words(&text, width)

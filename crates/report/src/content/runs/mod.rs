@@ -76,7 +76,7 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
     let ratio = Column::number("ratio").with_note(unverified);
     let table = Table::builder("Runs", lines)
         .head("run", RunsRow::id)
-        .column(Column::status("outcome").shorten_at_rank(7), RunsRow::outcome)
+        .column(Column::status("outcome").wrap_at_rank(5), RunsRow::outcome)
         .column(Column::text("benchmark").omit_at_rank(3), |row| {
             truncate_cell(&row.last_run().title)
         })
@@ -88,11 +88,11 @@ fn runs_table(rows: &[RunSummary], lines: Vec<RunsRow<'_>>, zone: &TimeZone) -> 
             let single = row.single().filter(|_| releases);
             single.map_or(String::new(), |run| truncate_cell(&run.rocm))
         })
-        .column(measured.omit_at_rank(5), |row| {
+        .column(measured.omit_at_rank(6), |row| {
             let figure = row.single().map(|run| format_deciding_figure(run, scenarios, unit));
             figure.unwrap_or_default()
         })
-        .column(Column::text("started").omit_at_rank(6), |row| format_minute(row.started(), zone))
+        .column(Column::text("started").omit_at_rank(7), |row| format_minute(row.started(), zone))
         .column(ratio.omit_at_rank(8), |row| {
             let ratio = row.single().and_then(|run| run.deciding.as_ref()?.ratio);
             ratio.map(number::format_ratio).unwrap_or_default()

@@ -150,11 +150,18 @@ fn a_retried_run_of_a_batch_counts_once() {
 }
 
 #[test]
-fn the_start_which_the_name_has_is_omitted_before_qualifiers_are_cut_off() {
+fn a_long_outcome_is_wrapped_before_the_start_is_omitted() {
     let mut rows = [row(0, "node-a"), row(1, "node-a")];
-    rows[0].qualifiers = vec![QualifierKind::OtherHardware, QualifierKind::PerformanceOnly];
-    let text = rendered(&rows, 80);
-    let head = text.lines().next().unwrap_or_default();
-    assert!(!head.contains("started"), "{text}");
-    assert!(text.contains("✓ reproduced (performance only, other") && text.contains('…'), "{text}");
+    rows[0].qualifiers = vec![
+        QualifierKind::Modified,
+        QualifierKind::OtherHardware,
+        QualifierKind::PerformanceOnly,
+        QualifierKind::UnpinnedImage,
+    ];
+    for width in [80, 100, 120] {
+        let text = rendered(&rows, width);
+        let head = text.lines().next().unwrap_or_default();
+        assert!(head.contains("started"), "{text}");
+        assert!(!text.contains('…') && text.contains("unpinned"), "{text}");
+    }
 }
