@@ -138,9 +138,9 @@ fn batch_cells_and_named_runs_are_compared() {
     assert!(output.err.contains("need --by"), "{}", output.err);
 }
 
-/// Trials of a cell are judged together: each keeps its own figure.
+/// Trials of a cell are judged together: each run keeps its own verdict and figure, and the batch's row counts the cell's.
 #[test]
-fn trials_have_the_verdict_of_their_cell_and_their_own_figures() {
+fn a_run_keeps_its_own_verdict_next_to_that_of_its_cell() {
     let scene = Scene::new(0..30);
     let listed = || -> Vec<Value> {
         serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap()
@@ -163,10 +163,15 @@ fn trials_have_the_verdict_of_their_cell_and_their_own_figures() {
     let after = listed();
     for before in &before {
         let row = after.iter().find(|row| row["run"] == before["run"]).unwrap();
-        assert_eq!(row["outcome"], "not reproduced");
+        assert_eq!((&row["outcome"], &row["sentence"]), (&before["outcome"], &before["sentence"]));
         assert_eq!(row["cell"]["trials"], runs.len());
+        assert_eq!(row["cell"]["outcome"], "not reproduced");
         assert_eq!(row["deciding"], before["deciding"]);
     }
+    let flat = scene.retrial(&["runs", "--flat", "--batch", batch]).out;
+    assert!(flat.contains("reproduced") && !flat.contains("trials together"), "{flat}");
+    let grouped = scene.retrial(&["runs", "--batch", batch]).out;
+    assert!(grouped.contains("1 not reproduced"), "{grouped}");
     let all = compared(&scene, &["--by", "rocm", "--set", "backend=vllm"]);
     let outcomes = all["comparisons"].as_array().unwrap().iter().flat_map(|comparison| {
         let subjects = comparison["subjects"].as_array().unwrap().iter();

@@ -164,3 +164,24 @@ fn a_damaged_journal_decides_nothing() {
     assert_eq!(output.code, 3, "{}{}", output.out, output.err);
     assert!(output.err.contains("is damaged: line "), "{}", output.err);
 }
+
+/// A run of some of the measurements says so itself: in its verdict, in JSON and in lists.
+#[test]
+fn a_run_of_a_part_is_a_verdict_in_part() {
+    let scene = Scene::new(0..30);
+    let rows: Vec<Value> =
+        serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
+    let row = rows.iter().find(|row| row["outcome"] == "reproduced").unwrap();
+    let id = row["run"].as_str().unwrap();
+    let run = scene.home().join("runs").join(id);
+    let plan = fs::read_to_string(run.join("plan.json")).unwrap();
+    let part = plan.replacen('{', "{\"excluded\": [\"server performance\"],", 1);
+    fs::write(run.join("plan.json"), part).unwrap();
+    let judged = scene.retrial(&["judge", id]).out;
+    assert!(judged.contains("in part: without server performance"), "{judged}");
+    let verdict = scene.retrial(&["judge", id, "--output", "json"]).out;
+    fs::write(run.join("verdict.json"), &verdict).unwrap();
+    let listed = scene.retrial(&["runs", "--flat"]).out;
+    let line = listed.lines().find(|line| line.starts_with(id)).unwrap();
+    assert!(line.contains("in part"), "{listed}");
+}

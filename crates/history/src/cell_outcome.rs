@@ -45,8 +45,8 @@ impl StoredCell {
     }
 }
 
-/// Gives runs that are trials of a batch's cell the verdict of the cell, where it has one. A run that is invalid or has
-/// failed by itself stays so. Figures stay those of each run.
+/// Gives runs that are trials of a batch's cell the verdict of the cell, where it has one, next to their own. A run that
+/// is invalid or has failed by itself decides by itself.
 pub(crate) fn apply_cell_verdicts(batches: &Path, rows: &mut [RunSummary]) {
     let is_judged = |row: &&RunSummary| row.outcome.is_some_and(|own| own < Outcome::Invalid);
     let positions = rows.iter().filter(is_judged).filter_map(RunSummary::local_batch);
@@ -72,14 +72,16 @@ pub(crate) fn apply_cell_verdicts(batches: &Path, rows: &mut [RunSummary]) {
         else {
             continue;
         };
-        if let Some(verdict) = &cell.verdict {
-            row.qualifiers = verdict.qualified_outcome().kinds;
-        }
-        row.outcome = Some(outcome);
-        row.sentence.clone_from(&cell.sentence);
+        let verdict = cell.verdict.as_ref();
         row.cell = Some(JudgedCell {
             trials: cell.measured_trials(),
-            deciding: cell.verdict.as_ref().and_then(DecidingFigure::from_verdict),
+            outcome,
+            qualifiers: verdict.map_or_else(
+                || row.qualifiers.clone(),
+                |verdict| verdict.qualified_outcome().kinds,
+            ),
+            sentence: cell.sentence.clone(),
+            deciding: verdict.and_then(DecidingFigure::from_verdict),
         });
     }
 }
@@ -111,11 +113,14 @@ mod tests {
         let outcomes = [("1", open), ("2", Outcome::Failed), ("3", open), ("4", open), ("6", open)];
         let mut rows = outcomes.map(|(id, outcome)| row(id, outcome));
         apply_cell_verdicts(batches.path(), &mut rows);
-        let trials = |row: &RunSummary| row.cell.as_ref().map(|cell| cell.trials);
-        let found = rows.each_ref().map(|row| (row.outcome.unwrap(), trials(row)));
-        let of_cell = (Outcome::Reproduced, Some(3));
-        let failed = (Outcome::Failed, None);
-        assert_eq!(found, [of_cell, failed, of_cell, (open, None), (open, Some(1))]);
-        assert_eq!(rows[0].sentence, "It holds.");
+        let found = rows.each_ref().map(|row| {
+            let verdict = row.deciding_verdict().unwrap();
+            (verdict.outcome.outcome, verdict.trials)
+        });
+        let of_cell = (Outcome::Reproduced, 3);
+        assert_eq!(found, [of_cell, (Outcome::Failed, 1), of_cell, (open, 1), (open, 1)]);
+        assert_eq!(rows.each_ref().map(|row| row.cell.is_some()), [true, false, true, false, true]);
+        assert_eq!(rows[0].deciding_verdict().unwrap().sentence, "It holds.");
+        assert_eq!(rows.each_ref().map(|row| row.outcome.unwrap()), outcomes.map(|(_, own)| own));
     }
 }

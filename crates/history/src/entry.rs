@@ -95,7 +95,6 @@ impl RunSummary {
     fn fill_from_plan(&mut self, plan: Plan) {
         self.recipe = plan.recipe;
         self.recipe_hash = plan.recipe_hash;
-        self.is_partial = plan.partial;
         self.title = plan.title;
         self.submission = plan.submission;
         self.batch = plan.batch;

@@ -15,5 +15,5 @@ pub use axis_groups::{COMPARABLE_PROPERTIES, ComparableRuns, GroupedRuns, group_
 pub use facets::{FacetFilter, Facets, STATE_WORDS, names_value, parse_outcome};
 pub use index::RunIndex;
 pub use release_order::AxisOrder;
-pub use run_summary::{DecidingFigure, JudgedCell, RunState, RunSummary};
+pub use run_summary::{DecidingFigure, JudgedCell, RunState, RunSummary, RunVerdict};
 pub use selection::{RunFilter, SortKey, sort_runs};

@@ -35,9 +35,6 @@ pub struct RunSummary {
     pub variant: BTreeMap<String, String>,
     /// The value of each parameter, as text.
     pub params: BTreeMap<String, String>,
-    /// Whether the command line excluded some of the recipe's measurements.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_partial: bool,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
     /// When it started first.
@@ -69,8 +66,7 @@ pub struct RunSummary {
     /// The outcome of its verdict; none if it was not judged.
     pub outcome: Option<Outcome>,
     pub qualifiers: Vec<QualifierKind>,
-    /// The trials of its cell in a batch, which the outcome, its qualifiers and the sentence are about. None if the run
-    /// was judged alone.
+    /// The verdict on all trials of its cell in a batch, which are judged together; none if the run is judged alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<JudgedCell>,
     /// The exit code of the tool.
@@ -129,13 +125,37 @@ impl DecidingFigure {
     }
 }
 
-/// Trials of a batch's cell that were judged together.
+/// The verdict on trials of a batch's cell that were judged together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedCell {
     /// The number of trials with evidence.
     pub trials: usize,
+    pub outcome: Outcome,
+    pub qualifiers: Vec<QualifierKind>,
+    /// The sentence of its verdict.
+    pub sentence: String,
     /// The figure that decided, over all trials.
     pub deciding: Option<DecidingFigure>,
+}
+
+/// A verdict on a run alone, or on the trials of its cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunVerdict<'a> {
+    pub outcome: QualifiedOutcome,
+    /// The sentence of the verdict.
+    pub sentence: &'a str,
+    /// The figure that the outcome rests on.
+    pub figure: Option<&'a DecidingFigure>,
+    /// The number of trials that were judged together; 1 of a run alone.
+    pub trials: usize,
+}
+
+impl RunVerdict<'_> {
+    /// Returns whether the outcome rests on one trial, whose noise the recipe does not state.
+    pub fn rests_on_single_trial(&self) -> bool {
+        self.outcome.outcome < Outcome::Invalid
+            && self.figure.is_some_and(|deciding| deciding.is_of_single_trial)
+    }
 }
 
 /// Whether a run is over, by its journal and its lock.
@@ -177,16 +197,32 @@ impl RunSummary {
         Some(QualifiedOutcome::from_kinds(self.outcome?, kinds))
     }
 
-    /// Returns whether its outcome rests on one trial, whose noise the recipe does not state.
-    pub fn rests_on_single_trial(&self) -> bool {
-        let is_of_figures = self.outcome.is_some_and(|outcome| outcome < Outcome::Invalid);
-        is_of_figures && self.verdict_figure().is_some_and(|deciding| deciding.is_of_single_trial)
+    /// Returns the verdict on this run alone.
+    pub fn own_verdict(&self) -> Option<RunVerdict<'_>> {
+        Some(RunVerdict {
+            outcome: self.qualified_outcome()?,
+            sentence: &self.sentence,
+            figure: self.deciding.as_ref(),
+            trials: 1,
+        })
     }
 
-    /// The figure that its outcome rests on: its own, or that of all trials of its cell.
-    pub fn verdict_figure(&self) -> Option<&DecidingFigure> {
-        let of_cell = self.cell.as_ref().and_then(|cell| cell.deciding.as_ref());
-        of_cell.or(self.deciding.as_ref())
+    /// Returns the verdict that counts: on all trials of its cell, or on the run alone.
+    pub fn deciding_verdict(&self) -> Option<RunVerdict<'_>> {
+        let of_cell = |cell: &'_ JudgedCell| {
+            QualifiedOutcome::from_kinds(cell.outcome, cell.qualifiers.iter().copied())
+        };
+        self.cell.as_ref().map_or_else(
+            || self.own_verdict(),
+            |cell| {
+                Some(RunVerdict {
+                    outcome: of_cell(cell),
+                    sentence: &cell.sentence,
+                    figure: cell.deciding.as_ref().or(self.deciding.as_ref()),
+                    trials: cell.trials,
+                })
+            },
+        )
     }
 
     /// Returns its position in a batch of this home; none for an imported run, whose batch is in another home.
@@ -196,9 +232,18 @@ impl RunSummary {
 
     /// Its state for people: [`Self::state_word`], an outcome with its qualifiers.
     pub fn describe_state(&self) -> String {
-        let qualified = self.qualified_outcome();
-        let outcome = qualified.filter(|outcome| self.state_word() == outcome.outcome.word());
-        outcome.map_or_else(|| self.state_word().to_owned(), |outcome| outcome.to_string())
+        self.describe_state_by(self.own_verdict())
+    }
+
+    /// Its state for people, with the verdict that counts: [`Self::deciding_verdict`].
+    pub fn describe_deciding_state(&self) -> String {
+        self.describe_state_by(self.deciding_verdict())
+    }
+
+    fn describe_state_by(&self, verdict: Option<RunVerdict<'_>>) -> String {
+        let is_over = self.outcome.is_some_and(|own| own.word() == self.state_word());
+        let verdict = verdict.filter(|_| is_over);
+        verdict.map_or_else(|| self.state_word().to_owned(), |verdict| verdict.outcome.to_string())
     }
 
     /// Returns its duration from the first start to the last end, seconds.

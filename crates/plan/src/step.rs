@@ -48,9 +48,9 @@ pub struct Plan {
     /// The duration on the published hardware, without downloads.
     #[serde(default)]
     pub expected_duration: Option<Duration>,
-    /// The command line excludes some of the recipe's scenarios or modes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub partial: bool,
+    /// The recipe's measurements that the command line excludes: `Server performance`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
     /// Scenarios that are measured without the accuracy that the recipe has for them (`--mode performance`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excluded_accuracy: Vec<ScenarioName>,

@@ -146,8 +146,8 @@ fn pool_side(side: Pool<HistoryRun<'_>>, all_files: bool) -> ComparisonSubject {
     let newest = side.runs.iter().rev().map(|run| run.row).find(|row| row.outcome.is_some());
     let count = side.runs.len();
     // Alone a trial of a cell shows less than all of them.
-    let of_cells = side.runs.iter().filter(|run| run.row.cell.is_some());
-    let cell_outcome = of_cells.filter_map(|run| run.row.outcome).max();
+    let of_cells = side.runs.iter().filter_map(|run| run.row.cell.as_ref());
+    let cell_outcome = of_cells.map(|cell| cell.outcome).max();
     // Hundreds of runs in one environment list its facts once.
     let mut listed: Vec<Vec<Fact>> = Vec::new();
     let run_subjects = side.runs.into_iter().map(|HistoryRun { row, measured, .. }| {

@@ -75,6 +75,8 @@ fn a_server_whose_settings_name_the_point_is_one_of_each() {
 fn points_are_selected() {
     let lab = Lab::new().recipe(&swept("run", ""));
     lab.run(&["--point", "1,2", "--scenario", "serving"]).expect_exit(0).prints("reproduced");
+    let qualifiers = lab.verdict()["qualifiers"].to_string();
+    assert!(qualifiers.contains("without serving-3 performance"), "{qualifiers}");
     assert_eq!(outcomes(&lab), named(&[("serving-1", "reproduced"), ("serving-2", "measured")]));
     assert_eq!(lab.count("start-server", "step_started"), 1, "one server for all points");
     lab.run(&["--point", "4"]).expect_exit(2).prints("no such point").prints("1, 2, 3");

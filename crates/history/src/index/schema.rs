@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Incremented with every change of the tables, and of the fields of a run's summary.
-pub const SCHEMA_VERSION: i32 = 7;
+pub const SCHEMA_VERSION: i32 = 8;
 /// `rtrl`: marks the file as ours.
 pub const APPLICATION_ID: i32 = 0x7274_726c;
 

@@ -1,6 +1,7 @@
 //! Scenarios: for each mode and trial its command, its check, and the collection of its results.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use itertools::join;
 
@@ -238,9 +239,10 @@ impl PlanBuilder<'_> {
         excluded.map(|entry| entry.loadgen.unwrap_or(entry.key).into()).collect()
     }
 
-    /// Whether the options exclude some of the recipe's measurements.
-    pub(super) fn is_partial(&self) -> bool {
-        self.plan.measurements.len() < recipe_measurements(self.recipe).count()
+    /// Returns the recipe's measurements that the options exclude.
+    pub(super) fn excluded_measurements(&self) -> Vec<String> {
+        let excluded = recipe_measurements(self.recipe).filter(|entry| !self.is_selected(entry));
+        excluded.map(|entry| entry.to_string()).collect()
     }
 
     /// Rejects misspelt scenarios, which would be excluded silently.
@@ -275,8 +277,7 @@ impl PlanBuilder<'_> {
         let scenarios = scenario_names.map(|name| format!("--scenario {name}"));
         let mode_names = self.options.modes.iter();
         let modes = mode_names.map(|mode| format!("--mode {mode}"));
-        let available =
-            recipe_measurements(self.recipe).map(|entry| format!("{} {}", entry.key, entry.mode));
+        let available = recipe_measurements(self.recipe);
         PlanError::NothingToMeasure {
             requested: join(scenarios.chain(modes), " "),
             available: join(available, ", "),
@@ -292,6 +293,13 @@ struct RecipeMeasurement<'a> {
     loadgen: Option<&'a str>,
     mode: Mode,
     measurement: &'a Measurement,
+}
+
+/// Writes its key and mode: `Server performance`.
+impl fmt::Display for RecipeMeasurement<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.key, self.mode)
+    }
 }
 
 /// Whether a name refers to a scenario of this key, or of `LoadGen`.

@@ -108,7 +108,7 @@ fn build_without_changes(
         built_in: origin.built_in,
         title: recipe.title.clone(),
         expected_duration: recipe.expected_duration,
-        partial: builder.is_partial(),
+        excluded: builder.excluded_measurements(),
         excluded_accuracy: builder.excluded_accuracy(),
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),

@@ -274,7 +274,7 @@ impl<'a> Execution<'a> {
             claims: _,
             judge: _,
             // The selection of measurements, and settings that are compared by themselves.
-            partial: _,
+            excluded: _,
             excluded_accuracy: _,
             modified: _,
             given_params: _,

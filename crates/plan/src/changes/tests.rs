@@ -231,3 +231,14 @@ fn a_recipe_without_a_smoke_test_has_none() {
     let error = crate::build_plan(&recipe.recipe, &origin, &options, &host).unwrap_err();
     assert!(matches!(error, crate::build::PlanError::NoSmokeTest));
 }
+
+#[test]
+fn a_plan_names_the_measurements_that_were_not_selected() {
+    assert!(plan_with(&[], &PlanOptions::default()).excluded.is_empty());
+    let options = PlanOptions {
+        scenarios: vec!["s".into()],
+        modes: vec![Mode::Performance],
+        ..PlanOptions::default()
+    };
+    assert_eq!(plan_with(&[], &options).excluded, ["s accuracy", "other performance"]);
+}

@@ -115,7 +115,7 @@ impl RemainingSteps {
         let measuring = self.plan.steps.iter().filter(|step| step.runs_measurement());
         let count = measuring.filter_map(work).unique().count();
         let count = u32::try_from(count).ok()?;
-        (count > 0 && !self.plan.partial).then(|| whole.as_secs_f64() / f64::from(count))
+        (count > 0 && self.plan.excluded.is_empty()).then(|| whole.as_secs_f64() / f64::from(count))
     }
 }
 

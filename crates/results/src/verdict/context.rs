@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Qualifier, QualifierKind};
+use retrial_document::measures::format::join_first;
 use retrial_mlperf::ScenarioName;
 use retrial_plan::Plan;
 use retrial_plan::measurement::MeasurementPlan;
@@ -16,6 +17,9 @@ pub(crate) const DEFAULT_MARGIN_SAME_SKU: f64 = 0.02;
 /// pairs of published runs of one configuration, 96 % are within 10 %.
 const CLIENT_MARGIN: f64 = 0.1;
 const CLIENT_MARGIN_SAME_SKU: f64 = 0.05;
+
+/// The largest number of excluded measurements that a qualifier names.
+const MAX_NAMED_MEASUREMENTS: usize = 3;
 
 /// The context of a whole run: its submission, rules, qualifiers and warnings.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,6 +37,8 @@ pub struct RunContext {
     /// Qualifiers of the execution: `--skip`, an interruption. They do not say what else was measured, so
     /// they explain no figure that is far better than published.
     pub execution: Vec<Qualifier>,
+    /// The qualifier of a run of a part of the recipe. It limits the verdict on the whole, and no result.
+    pub part: Option<Qualifier>,
     /// Settings of the host that may have reduced speed or reliability.
     pub warnings: Vec<String>,
     /// Parts of the evidence that cannot be read: nothing is decided without them.
@@ -71,6 +77,7 @@ impl From<&Plan> for RunContext {
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
             qualifiers: settings_qualifiers(plan, |_| None),
             execution: qualifiers_of_changes(plan.changing_options()),
+            part: qualifier_of_part(plan),
             ..Self::default()
         }
     }
@@ -120,6 +127,13 @@ pub(crate) fn settings_qualifiers(
     let images = plan.replaced_images(ran);
     let settings = plan.changed_settings().into_iter().chain(plan.describe_base());
     qualifiers_of_changes(settings.chain(images))
+}
+
+/// Returns the qualifier of a plan that excludes some of the recipe's measurements. A smoke test is always one of a part.
+fn qualifier_of_part(plan: &Plan) -> Option<Qualifier> {
+    let is_part = !plan.excluded.is_empty() && !plan.smoke_test;
+    let reason = || format!("without {}", join_first(&plan.excluded, MAX_NAMED_MEASUREMENTS));
+    is_part.then(|| Qualifier::new(QualifierKind::InPart, reason()))
 }
 
 fn qualifiers_of_changes(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {

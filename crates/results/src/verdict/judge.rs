@@ -77,7 +77,7 @@ fn combine_results(
     let claim_outcomes = claims.iter().map(|claim| Outcome::from(claim.outcome));
     let outcome = claim_outcomes.fold(worst_result, Outcome::max);
     let mut qualifiers = context.qualifiers.clone();
-    merge_qualifiers(&mut qualifiers, context.execution.iter().cloned());
+    merge_qualifiers(&mut qualifiers, context.execution.iter().chain(&context.part).cloned());
     for result in &results {
         merge_qualifiers(&mut qualifiers, result.qualifiers.iter().cloned());
     }

@@ -43,6 +43,8 @@ retrial_document::words! {
         SmokeTest = "smoke test",
         /// GPUs that the recipe requires were idle: the figure may be the CPU's.
         IdleGpus = "idle GPUs",
+        /// Only some of the recipe's measurements were made: `--scenario`, `--mode`, `--point`.
+        InPart = "in part",
         /// Performance without accuracy.
         PerformanceOnly = "performance only",
         /// What was measured is not what the recipe measures: `--set`, `--skip`, another target rate.

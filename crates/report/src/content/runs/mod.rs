@@ -10,9 +10,9 @@ use super::marks::{self, unverified_word};
 use super::verdict;
 use crate::document::{Column, Document, Table, TableCell};
 use retrial_document::measures::format;
-use retrial_history::{DecidingFigure, RunState, RunSummary};
+use retrial_history::{DecidingFigure, RunState, RunSummary, RunVerdict};
 use retrial_readings::number::ColumnUnit;
-use retrial_results::verdict::{QualifierKind, number, trademark_notice};
+use retrial_results::verdict::{number, trademark_notice};
 
 /// Longer texts are cut.
 const MAX_CELL_LETTERS: usize = 48;
@@ -155,7 +155,7 @@ impl<'a> RunsRow<'a> {
                     cell.map_or_else(|| run.id.clone(), |batch| format!("cell {}", batch.cell))
                 };
                 let judged = latest.iter().copied().unique_by(judged).collect_vec();
-                let words = judged.iter().map(|run| run.describe_state()).counts();
+                let words = judged.iter().map(|run| run.describe_deciding_state()).counts();
                 let counts = words.into_iter().sorted();
                 let counts = counts.map(|(word, count)| format!("{count} {word}"));
                 let retries = match runs.len() - latest.len() {
@@ -193,25 +193,25 @@ impl<'a> RunsRow<'a> {
 fn status_cell(row: &RunSummary) -> TableCell {
     match &row.run_state {
         RunState::Running(process) => format!("running ({})", process.label()).into(),
-        _ => outcome_or_state(row, "-"),
+        _ => outcome_or_state(row, row.own_verdict(), "-"),
     }
 }
 
-/// A run's outcome with its qualifiers, or its state after a sign if it has none; of how many trials of a cell together;
-/// and whether it was imported.
-pub(super) fn outcome_or_state(row: &RunSummary, sign: &str) -> TableCell {
+/// The outcome of a run's verdict with its qualifiers, or the run's state after a sign if it has none; of how many trials
+/// of a cell together; and whether it was imported.
+pub(super) fn outcome_or_state(
+    row: &RunSummary,
+    verdict: Option<RunVerdict<'_>>,
+    sign: &str,
+) -> TableCell {
     let imported = row.imported_from.as_ref().map(|_| "imported".to_owned());
-    let several = row.cell.as_ref().filter(|cell| cell.trials > 1);
-    let together = several.map(|cell| format!("{} trials together", cell.trials));
-    let Some(outcome) = row.qualified_outcome() else {
+    let Some(RunVerdict { outcome, trials, .. }) = verdict else {
         let state = format!("{sign} {}", row.state_word());
         return TableCell::from(state).with_note(imported.unwrap_or_default());
     };
+    let together = (trials > 1).then(|| format!("{trials} trials together"));
     let kinds = outcome.kinds.iter().map(ToString::to_string);
-    // A smoke test is always one of a part.
-    let is_part = row.is_partial && !outcome.kinds.contains(&QualifierKind::SmokeTest);
-    let part = is_part.then(|| "in part".to_owned());
-    let notes = kinds.chain(part).chain(together).chain(imported);
+    let notes = kinds.chain(together).chain(imported);
     marks::outcome_cell(&outcome).with_note(join(notes, ", "))
 }
 

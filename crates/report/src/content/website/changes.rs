@@ -50,7 +50,7 @@ pub(super) fn find_changes<'a>(
 ) -> impl Iterator<Item = VerdictChange<'a>> {
     group.series.iter().flat_map(|series| {
         let rows = select_judged(&series.rows).into_iter();
-        let judged = rows.filter_map(|row| Some((row, row.qualified_outcome()?)));
+        let judged = rows.filter_map(|row| Some((row, row.deciding_verdict()?.outcome)));
         let pairs = judged.tuple_windows();
         let changes = pairs.filter(|((_, was), (_, is))| was.outcome != is.outcome);
         changes.map(|((before, was), (run, is))| VerdictChange {
@@ -86,8 +86,8 @@ pub(super) fn changes_table(website: &Website<'_>, only: Option<usize>) -> Vec<B
         }),
     };
     let table = table
-        .status("before", |(_, change)| tables::verdict_cell(change.before))
-        .status("verdict", |(_, change)| tables::verdict_cell(change.run))
+        .status("before", |(_, change)| tables::deciding_cell(change.before))
+        .status("verdict", |(_, change)| tables::deciding_cell(change.run))
         .column(Column::text("changed").with_note("on"), |(_, change)| {
             let other_recipe = change.has_other_recipe().then_some(CHANGED_RECIPE);
             let notes = [Some(change.run.gpus.as_str()), other_recipe].into_iter().flatten();
@@ -134,7 +134,8 @@ fn feed_entry(group: &SubmissionRuns<'_>, change: &VerdictChange<'_>) -> FeedEnt
         change.current_outcome
     );
     let place = format!("Run {} on {}; previous run: {}.", run.id, run.host, before.id);
-    let mut parts = vec![truncate_text(&run.sentence, MAX_SENTENCE_LETTERS), place];
+    let sentence = run.deciding_verdict().map_or("", |verdict| verdict.sentence);
+    let mut parts = vec![truncate_text(sentence, MAX_SENTENCE_LETTERS), place];
     let compared = [
         (components::ROCM, &before.rocm, &run.rocm),
         ("ROCm of the host", &before.rocm_host, &run.rocm_host),

@@ -144,7 +144,8 @@ fn tally_runs<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)
             let tally = tallies.entry(key).or_default();
             tally.submissions += usize::from(counted.insert(key));
             tally.runs += rows.len();
-            tally.newest.extend(newest_judged(&rows).and_then(RunSummary::qualified_outcome));
+            let newest = newest_judged(&rows).and_then(RunSummary::deciding_verdict);
+            tally.newest.extend(newest.map(|verdict| verdict.outcome));
         }
     }
     tallies.into_iter().collect()

@@ -91,8 +91,11 @@ pub(super) fn select_judged<'a>(rows: &[&'a RunSummary]) -> Vec<&'a RunSummary> 
     let is_open_trial = |row: &RunSummary| {
         row.outcome == Some(Outcome::Inconclusive) && row.batch.is_some() && row.cell.is_none()
     };
-    let is_compared = |row: &RunSummary| !row.qualifiers.contains(&QualifierKind::SmokeTest);
-    let counts = |row: &&RunSummary| !is_open_trial(row) && is_compared(row) && !row.is_partial;
+    let is_of_whole = |row: &RunSummary| {
+        let parts = [QualifierKind::SmokeTest, QualifierKind::InPart];
+        !row.qualifiers.iter().any(|kind| parts.contains(kind))
+    };
+    let counts = |row: &&RunSummary| !is_open_trial(row) && is_of_whole(row);
     rows.iter().copied().filter(counts).collect()
 }
 
@@ -180,8 +183,14 @@ mod tests {
                 cell: (*cell).to_owned(),
                 trial: 1,
             }),
-            is_partial: *outcome == 'p',
-            cell: (*outcome == 'd').then_some(JudgedCell { trials: 2, deciding: None }),
+            qualifiers: if *outcome == 'p' { vec![QualifierKind::InPart] } else { Vec::new() },
+            cell: (*outcome == 'd').then_some(JudgedCell {
+                trials: 2,
+                outcome: Outcome::Inconclusive,
+                qualifiers: Vec::new(),
+                sentence: String::new(),
+                deciding: None,
+            }),
             ..RunSummary::default()
         });
         rows.collect()

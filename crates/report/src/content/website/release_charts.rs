@@ -68,9 +68,10 @@ fn results_by_row(
 ) -> Vec<(String, Vec<CategoryResults>)> {
     let mut by_label: BTreeMap<String, (usize, Vec<CategoryResults>)> = BTreeMap::new();
     for (number, row) in rows.iter().enumerate() {
-        let (Some((label, category)), Some(outcome)) = (at(row), row.outcome) else {
+        let (Some((label, category)), Some(verdict)) = (at(row), row.deciding_verdict()) else {
             continue;
         };
+        let outcome = verdict.outcome.outcome;
         let empty = || (0, vec![CategoryResults::default(); categories]);
         let (newest, all) = by_label.entry(label).or_insert_with(empty);
         *newest = number;

@@ -9,9 +9,9 @@ use super::{FRONT, Website, WebsitePage, changes, release_charts, runs, tables};
 use crate::content::runs::{format_start, truncate_cell, truncate_text};
 use crate::content::verdict;
 use crate::document::{
-    Block, Conclusion, Document, ListItem, RowTable, Section, StatusMark, StyledText, Table,
+    Block, Conclusion, Document, ListItem, RowTable, Section, StyledText, Table,
 };
-use retrial_history::{AxisOrder, RunSummary};
+use retrial_history::{AxisOrder, RunSummary, RunVerdict};
 use retrial_mlperf::Division;
 use retrial_readings::natural::natural_sort_key;
 use retrial_results::verdict::trademark_notice;
@@ -74,17 +74,20 @@ fn newest_conclusion(group: &SubmissionRuns<'_>) -> Conclusion {
     let sources =
         shown_sources.map(|source| ("source".into(), StyledText::Code(cut(source).into())));
     let facts = known_facts.map(|(name, value)| (name.into(), value.into()));
-    let sentence = truncate_text(&newest.sentence, changes::MAX_SENTENCE_LETTERS);
+    let sentence = newest.deciding_verdict().map_or("", |verdict| verdict.sentence);
+    let sentence = truncate_text(sentence, changes::MAX_SENTENCE_LETTERS);
+    let mark = newest.deciding_verdict().map(|verdict| verdict.outcome.outcome.into());
     Conclusion {
         remarks: facts.chain(sources).collect(),
-        ..Conclusion::new(newest.outcome.map(StatusMark::from), newest.describe_state(), sentence)
+        ..Conclusion::new(mark, newest.describe_deciding_state(), sentence)
     }
 }
 
 /// A note if the verdict of a run rests on one trial, else empty. The noise of a trial matters where it is compared.
 fn describe_single_trial(run: &RunSummary) -> String {
-    let is_compared = run.verdict_figure().is_some_and(|deciding| deciding.ratio.is_some());
-    let text = match (run.rests_on_single_trial(), is_compared) {
+    let verdict = run.deciding_verdict().filter(RunVerdict::rests_on_single_trial);
+    let figure = verdict.and_then(|verdict| verdict.figure);
+    let text = match (figure.is_some(), figure.is_some_and(|figure| figure.ratio.is_some())) {
         (true, true) => "one, whose noise the recipe does not state",
         (true, false) => "one",
         (false, _) => "",

@@ -8,7 +8,7 @@ use crate::content::figures::format_ratio;
 use crate::content::marks::unverified_word;
 use crate::content::runs::{self, truncate_cell, truncate_text};
 use crate::document::{Column, RowTable, TableCell};
-use retrial_history::{DecidingFigure, RunSummary};
+use retrial_history::{DecidingFigure, RunSummary, RunVerdict};
 use retrial_readings::number::ColumnUnit;
 
 /// Titles and notes that no recipe has are cut.
@@ -25,7 +25,7 @@ pub(super) fn add_run_columns<R>(
     scenarios: bool,
     run: impl Fn(&R) -> &RunSummary,
 ) -> RowTable<R> {
-    add_columns(rows, unverified, scenarios, run, |run| run.deciding.as_ref())
+    add_columns(rows, unverified, scenarios, run, RunSummary::own_verdict)
 }
 
 /// Adds the columns of a verdict and of the figure on which it rests: over all trials that were judged together.
@@ -34,7 +34,7 @@ pub(super) fn add_verdict_columns<R>(
     unverified: bool,
     run: impl Fn(&R) -> &RunSummary,
 ) -> RowTable<R> {
-    add_columns(rows, unverified, true, run, RunSummary::verdict_figure)
+    add_columns(rows, unverified, true, run, RunSummary::deciding_verdict)
 }
 
 fn add_columns<R>(
@@ -42,23 +42,33 @@ fn add_columns<R>(
     unverified: bool,
     scenarios: bool,
     run: impl Fn(&R) -> &RunSummary,
-    figure_of: fn(&RunSummary) -> Option<&DecidingFigure>,
+    verdict_of: fn(&RunSummary) -> Option<RunVerdict<'_>>,
 ) -> RowTable<R> {
     let figure = Column::number("figure").with_note(unverified_word(unverified));
     let to_published = Column::number("ratio").with_note("to published");
-    let unit = runs::column_unit(rows.rows.iter().map(|row| figure_of(run(row))));
-    rows.status("verdict", |row| verdict_cell(run(row)))
-        .column(figure, |row| figure_cell(figure_of(run(row)), scenarios, unit))
+    let unit = runs::column_unit(rows.rows.iter().map(|row| figure_of(verdict_of(run(row)))));
+    rows.status("verdict", |row| verdict_cell(run(row), verdict_of(run(row))))
+        .column(figure, |row| figure_cell(figure_of(verdict_of(run(row))), scenarios, unit))
         .column(to_published, |row| {
-            let ratio = runs::figure_ratio(figure_of(run(row)));
+            let ratio = runs::figure_ratio(figure_of(verdict_of(run(row))));
             TableCell::from(format_ratio(ratio)).with_ratio(ratio)
         })
 }
 
-/// A run's outcome with its qualifiers and whether it rests on one trial, or its state with the reason.
-pub(super) fn verdict_cell(run: &RunSummary) -> TableCell {
-    let cell = runs::outcome_or_state(run, "•");
-    let single = run.rests_on_single_trial().then_some(SINGLE_TRIAL);
+fn figure_of(verdict: Option<RunVerdict<'_>>) -> Option<&DecidingFigure> {
+    verdict?.figure
+}
+
+/// The outcome of the verdict that counts for a run.
+pub(super) fn deciding_cell(run: &RunSummary) -> TableCell {
+    verdict_cell(run, run.deciding_verdict())
+}
+
+/// An outcome with its qualifiers and whether it rests on one trial, or the run's state with the reason.
+fn verdict_cell(run: &RunSummary, verdict: Option<RunVerdict<'_>>) -> TableCell {
+    let is_single = verdict.as_ref().is_some_and(RunVerdict::rests_on_single_trial);
+    let cell = runs::outcome_or_state(run, verdict, "•");
+    let single = is_single.then_some(SINGLE_TRIAL);
     let reason = run.reason.as_deref().filter(|_| run.outcome.is_none());
     let reason = reason.map(|reason| truncate_text(reason, MAX_NOTE_LETTERS));
     let notes = [Some(cell.note.as_str()), single, reason.as_deref()];

@@ -178,3 +178,20 @@ fn a_smoke_test_without_its_figure_shows_a_fault() {
     let verdict = judge(&smoke_test_context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Failed);
 }
+
+/// What the command line excluded limits the verdict on the recipe, and no figure of it.
+#[test]
+fn a_run_of_a_part_is_a_verdict_in_part() {
+    let plan = retrial_plan::Plan {
+        excluded: ["Server performance", "Server accuracy", "a 1", "a 2"].map(str::to_owned).into(),
+        ..retrial_plan::Plan::default()
+    };
+    let part = RunContext::from(&plan).part;
+    let reason = part.as_ref().map(|part| part.reason.as_str());
+    assert_eq!(reason, Some("without Server performance, Server accuracy, a 1 and 1 more"));
+    let verdict = judge(&RunContext { part, ..calm_context() }, &[offline(&[100.0])]);
+    assert!(kinds(&verdict).contains(&QualifierKind::InPart));
+    assert!(verdict.results[0].qualifiers.iter().all(|one| one.kind != QualifierKind::InPart));
+    let smoke_test = retrial_plan::Plan { smoke_test: true, ..plan };
+    assert_eq!(RunContext::from(&smoke_test).part, None);
+}
