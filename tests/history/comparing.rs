@@ -261,3 +261,34 @@ fn index_and_files_give_the_same_comparison() {
     let named = compared(&scene, &[&ids("6.4.1"), &ids("7.0.0"), &ids("7.1.1")]);
     assert_eq!(first["figures"], named["figures"]);
 }
+
+/// The keys that were edited, with their old and new values, in place of the digests of the recipes.
+#[test]
+fn an_edited_recipe_is_compared_key_by_key() {
+    let scene = Scene::new(0..30);
+    let rows: Vec<Value> =
+        serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
+    let of_cell = rows.iter().filter(|row| {
+        row["variant"]["rocm"] == "7.1.1"
+            && row["variant"]["backend"] == "vllm"
+            && row["outcome"] == "reproduced"
+    });
+    let runs: Vec<&str> = of_cell.map(|row| row["run"].as_str().unwrap()).collect();
+    let run = scene.home().join("runs").join(runs[1]);
+    let edit = |file: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(run.join(file)).unwrap();
+        assert!(text.contains(from), "{from}: {text}");
+        fs::write(run.join(file), text.replacen(from, to, 1)).unwrap();
+    };
+    edit("recipe.yaml", "Llama 2 70B", "Edited Llama 2 70B");
+    edit("plan.json", "\"recipe_hash\": \"", "\"recipe_hash\": \"00");
+    let comparison = compared(&scene, &[runs[0], runs[1]]);
+    let mut groups = comparison["environment"].as_array().unwrap().iter();
+    let group = groups.find(|group| group["group"] == "parameters").unwrap();
+    let differs = group["differs"].as_array().unwrap();
+    let names: Vec<&str> = differs.iter().map(|fact| fact["what"].as_str().unwrap()).collect();
+    assert_eq!(names, ["recipe title"], "{group:#}");
+    assert!(differs[0]["values"][1].as_str().unwrap().starts_with("\"Edited "), "{group:#}");
+    let text = scene.retrial(&["compare", runs[0], runs[1]]).out;
+    assert!(text.contains("recipe title") && !text.contains("recipe digest"), "{text}");
+}

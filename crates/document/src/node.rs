@@ -109,6 +109,19 @@ impl Node {
         }
     }
 
+    /// Returns the node as JSON: plain scalars are numbers and booleans where they are written as these.
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Null | Value::Removed => serde_json::Value::Null,
+            Value::Scalar(scalar) => scalar.to_json(),
+            Value::List(items) => items.iter().map(Self::to_json).collect(),
+            Value::Map(entries) => {
+                let pairs = entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json()));
+                serde_json::Value::Object(pairs.collect())
+            }
+        }
+    }
+
     /// Returns the entry of a key that has a value.
     pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.entries().iter().find(|entry| entry.key == key && !entry.value.is_null())
@@ -218,6 +231,13 @@ impl Scalar {
             "false" | "False" | "FALSE" if self.plain => Some(false),
             _ => None,
         }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        let integer = self.as_integer().map(serde_json::Value::from);
+        let number = || self.as_number().map(serde_json::Value::from);
+        let written = self.as_bool().map(serde_json::Value::from).or(integer).or_else(number);
+        written.unwrap_or_else(|| self.text.as_str().into())
     }
 
     /// Returns the whole number if the scalar is written as one.

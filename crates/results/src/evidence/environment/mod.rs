@@ -6,14 +6,19 @@ mod host;
 mod package_names;
 mod packages;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use self::host::{driver_facts, gpu_facts as cards, machine_facts, setting_facts};
 use crate::verdict::comparison::{Fact, FactGroup, RECIPE_DIGEST};
 use retrial_container::ImageRef;
+use retrial_document::{Diagnostics, MAX_DOCUMENT_BYTES, Source, parse_yaml};
 use retrial_host::record::HostRecord;
 use retrial_plan::Plan;
 use retrial_plan::step::{Action, CommandPurpose};
 use retrial_store::RunDirectory;
 use retrial_store::journal::JournalState;
+use retrial_store::open::read_text_beneath;
 
 pub use host::describe_gpus as gpus;
 pub(super) use packages::{describe_other_packages, read_packages};
@@ -30,6 +35,9 @@ pub fn facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let state = directory.read_state().unwrap_or_default();
     let mut facts = facts_of_files(&host, plan.as_ref(), &state);
+    if let Some(recipe) = facts.iter_mut().find(|fact| fact.what == RECIPE_DIGEST) {
+        recipe.document = read_recipe(directory).map(Arc::new);
+    }
     let others = directory.list_other_machines();
     if let Some(host) = facts.iter().position(|fact| fact.what == "host")
         && !others.is_empty()
@@ -39,6 +47,15 @@ pub fn facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
     }
     facts.extend(packages::package_facts_of_run(directory));
     facts
+}
+
+/// Returns the recipe that a run stores; none if it cannot be read.
+fn read_recipe(directory: &RunDirectory) -> Option<serde_json::Value> {
+    const FILE: &str = "recipe.yaml";
+    let path = Path::new(FILE);
+    let text = read_text_beneath(directory.path(), path, MAX_DOCUMENT_BYTES as u64).ok()?;
+    let node = parse_yaml(&Source::new(FILE, text), &mut Diagnostics::default())?;
+    Some(node.to_json())
 }
 
 /// Returns every known fact of a run except its packages, from its files as they were read.

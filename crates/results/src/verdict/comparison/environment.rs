@@ -11,6 +11,7 @@ use super::components::stack_position;
 use super::fact::{Fact, FactGroup};
 use super::stacks;
 use retrial_document::measures::format::join_first;
+use retrial_plan::difference::{PlanDifference, find_differences};
 
 /// The most differing facts of one group that are listed; an image has a few thousand packages.
 const MAX_LISTED_FACTS: usize = 20_000;
@@ -104,9 +105,31 @@ fn compare_group(
         // Choices change it, too, and are listed themselves.
         result.alike.retain(|fact| fact.what != RECIPE_DIGEST);
         let has_other = result.differs.iter().any(|fact| fact.what != RECIPE_DIGEST);
-        result.differs.retain(|fact| !has_other || fact.what != RECIPE_DIGEST);
+        let edits = if has_other { Vec::new() } else { list_recipe_edits(&sides) };
+        result.differs.retain(|fact| fact.what != RECIPE_DIGEST || !has_other && edits.is_empty());
+        result.differs.extend(edits);
     }
     Some(result)
+}
+
+/// Returns the keys in which the recipes of the subjects differ from that of the first.
+fn list_recipe_edits(sides: &[Vec<&Fact>]) -> Vec<EnvironmentFact> {
+    let recipe =
+        |facts: &Vec<&Fact>| facts.iter().find(|fact| fact.what == RECIPE_DIGEST)?.document.clone();
+    let recipes: Vec<_> = sides.iter().map(recipe).collect();
+    let Some(Some(first)) = recipes.first() else {
+        return Vec::new();
+    };
+    let mut edits: IndexMap<String, Vec<Option<String>>> = IndexMap::new();
+    for (position, other) in recipes.iter().enumerate().skip(1) {
+        let differences = other.iter().flat_map(|other| find_differences(first, other));
+        for PlanDifference { path, recorded, derived } in differences {
+            let known = recipes.iter().map(|recipe| recorded.clone().filter(|_| recipe.is_some()));
+            edits.entry(path).or_insert_with(|| known.collect())[position] = derived;
+        }
+    }
+    let named = edits.into_iter();
+    named.map(|(path, values)| EnvironmentFact { what: format!("recipe {path}"), values }).collect()
 }
 
 /// Returns the rows of a group in their order; none without facts.
@@ -187,6 +210,7 @@ pub(crate) fn merge_facts(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     let facts = by_fact.values().map(|(fact, values)| Fact {
         value: join_first(values, MAX_SHOWN_VALUES),
         number: None,
+        document: fact.document.clone().filter(|_| values.len() == 1),
         ..(*fact).clone()
     });
     (facts.collect(), several)
@@ -345,5 +369,34 @@ mod tests {
         assert_eq!(differing(["1", "8"], ["2", "8"]), [RECIPE_DIGEST]);
         assert_eq!(differing(["1", "8"], ["2", "9"]), ["param size"]);
         assert_eq!(differing(["1", "8"], ["1", "8"]), [""; 0]);
+    }
+
+    #[test]
+    fn an_edited_recipe_is_compared_key_by_key() {
+        let recipe = |digest: &str, document: serde_json::Value| Fact {
+            document: Some(std::sync::Arc::new(document)),
+            ..Fact::new(FactGroup::Parameters, RECIPE_DIGEST, digest)
+        };
+        let [before, after, other] = [
+            recipe("1", serde_json::json!({ "run": "bench", "trials": 3 })),
+            recipe("2", serde_json::json!({ "run": "bench -x", "trials": 3 })),
+            recipe("3", serde_json::json!({ "run": "bench", "trials": 5, "timeout": "1h" })),
+        ]
+        .map(|fact| vec![fact]);
+        let letters = ["A", "B", "C"].map(str::to_owned);
+        let groups = compare_fact_groups(&letters, &[&before, &after, &other]);
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let rows = groups[0]
+            .differs
+            .iter()
+            .map(|fact| format!("{}: {}", fact.what, join(fact.values.iter().map(text), " | ")));
+        assert_eq!(
+            rows.collect::<Vec<_>>(),
+            [
+                r#"recipe run: "bench" | "bench -x" | "bench""#,
+                "recipe trials: 3 | 3 | 5",
+                r#"recipe timeout: - | - | "1h""#
+            ]
+        );
     }
 }

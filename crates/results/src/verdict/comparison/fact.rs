@@ -1,5 +1,7 @@
 //! Facts of the environment of a measurement.
 
+use std::sync::Arc;
+
 use retrial_document::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,9 @@ pub struct Fact {
     /// Whether a component is part of another package, which is a fact itself.
     #[serde(skip)]
     pub is_bundled: bool,
+    /// The document whose digest it is, so that two of them can be compared.
+    #[serde(skip)]
+    pub document: Option<Arc<serde_json::Value>>,
 }
 
 impl Fact {
@@ -69,6 +74,7 @@ impl Fact {
             number: None,
             family: None,
             is_bundled: false,
+            document: None,
         }
     }
 }
