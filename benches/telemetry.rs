@@ -83,7 +83,7 @@ fn plant(root: &Path) -> Vec<(u32, Gpu)> {
     let from = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/mi355x-8/.");
     let copied = Command::new("cp").args(["-a", from]).arg(root).status();
     assert!(copied.unwrap().success());
-    let host = retrial_host::probe_host(root, root);
+    let host = retrial_host::probe_host(root);
     let gpus: Vec<(u32, Gpu)> = (0..).zip(host.gpus).collect();
     let write = |path: &str, bytes: &[u8]| {
         let path = root.join(path);

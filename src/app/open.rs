@@ -163,7 +163,7 @@ pub fn probe_host(global: &GlobalOptions) -> HostView {
             terminal::advise(text, help);
         });
     }
-    host::probe_host(&global.root, global.home.root())
+    host::probe_host(&global.root)
 }
 
 /// Refuses to resume a run that started on another machine that shares the home: its container and its

@@ -312,7 +312,7 @@ fn the_plan_of_every_built_in_recipe_follows_from_its_stored_recipe() {
     use retrial_results::evidence::plan_source::plan_differences;
 
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
-    let host = retrial_host::probe_host(&root, &root);
+    let host = retrial_host::probe_host(&root);
     let mut count = 0;
     for entry in catalog::builtin_recipes() {
         let Ok(resolved) = retrial_recipe::resolve_recipe(&entry.name, &entry.source, &entry, &[])

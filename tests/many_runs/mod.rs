@@ -71,7 +71,7 @@ pub enum Went {
 impl Many {
     pub fn new() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
-        let host = host::probe_host(&root, &root);
+        let host = host::probe_host(&root);
         let hosts: Vec<HostView> = HOSTS
             .iter()
             .map(|name| HostView { hostname: (*name).to_owned(), ..host.clone() })

@@ -100,6 +100,28 @@ fn downloads_are_listed_and_checked_in_advance() {
     }
 }
 
+/// How much disk it takes depends on what is fetched already, which only `doctor` and a run ask.
+#[test]
+fn a_plan_does_not_judge_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let recipe = directory.path().join("large.yaml");
+    let large = DOWNLOADS.replace("scenarios:", "requires: { disk: 900 TiB }\nscenarios:");
+    std::fs::write(&recipe, large).unwrap();
+    let recipe = recipe.to_str().unwrap();
+    let checks: Value =
+        serde_json::from_slice(&doctor(&[recipe, "--output", "json"]).stdout).unwrap();
+    let mut all = checks["checks"].as_array().unwrap().iter();
+    let is_disk = |check: &&Value| check["name"].as_str().unwrap().starts_with("disk for");
+    assert_ne!(all.find(is_disk).unwrap()["state"], "ok", "{checks:#}");
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["plan", recipe])
+        .env("RETRIAL_HOME", directory.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("900 TiB") && !text.contains("disk for"), "{text}");
+}
+
 const TOLD: &str = "\
 downloads
   dataset-words  Words, by curl

@@ -34,8 +34,8 @@ pub use machine::{
 };
 pub use settings::read_settings;
 
-/// Reads the host below `root`; `disk_at` is the directory of runs, which need not exist yet.
-pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {
+/// Reads the host below `root`.
+pub fn probe_host(root: &Path) -> HostView {
     let root = HostRoot::new(root);
     let mut gpus = amd::detect_gpus(&root);
     gpus.extend(nvidia::detect_gpus(&root));
@@ -57,7 +57,6 @@ pub fn probe_host(root: &Path, disk_at: &Path) -> HostView {
         rocm: rocm::find_installation(&root),
         amdgpu: amd::driver_version(&root),
         nvidia: nvidia_driver,
-        disk_free: machine::free_disk_bytes(disk_at),
         // The engine is asked for them.
         claimed_gpus: Vec::new(),
     }

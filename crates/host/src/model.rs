@@ -34,8 +34,6 @@ pub struct HostView {
     pub amdgpu: Option<String>,
     /// Version of the NVIDIA driver, if any.
     pub nvidia: Option<String>,
-    /// Free disk space for runs, bytes.
-    pub disk_free: Option<u64>,
     /// Support for injecting GPUs into containers.
     #[serde(default)]
     pub gpu_support: GpuSupport,

@@ -233,9 +233,6 @@ impl RunMaker for TrialRunMaker<'_> {
             let mut host = open::probe_host(self.global);
             // The engine's GPU support is queried only once.
             host.gpu_support = self.planned.plans.host.gpu_support.clone();
-            // Measured when the run was planned: the plan's unmet requirements follow from it, and the checks of
-            // the disks measure it again.
-            host.disk_free = self.planned.plans.host.disk_free;
             let force = self.planned.record.options.run.force;
             plan.prepare(self.global, host, self.engine, recipe, force).await
         };

@@ -118,7 +118,7 @@ impl Home {
         let plan: Value = serde_json::from_slice(&output.stdout).expect(&stderr);
         let run = self.path("runs").join(planted.id);
         fs::create_dir_all(&run).unwrap();
-        let host = retrial_host::probe_host(Path::new(&root), &run);
+        let host = retrial_host::probe_host(Path::new(&root));
         let engine = json!({ "product": "Docker Engine", "version": "28.5.1" });
         let write = |name: &str, text: String| fs::write(run.join(name), text).unwrap();
         write("plan.json", plan.to_string());

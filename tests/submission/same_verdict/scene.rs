@@ -119,7 +119,7 @@ impl Scene {
     fn leave(&self, plan: &str, random: &mut Rng) {
         let run = self.run();
         fs::create_dir_all(&run).unwrap();
-        let host = retrial_host::probe_host(Path::new("/nowhere"), &run);
+        let host = retrial_host::probe_host(Path::new("/nowhere"));
         fs::write(run.join("plan.json"), plan).unwrap();
         fs::write(run.join("recipe.yaml"), RECIPE).unwrap();
         fs::write(run.join("host.json"), json!({ "host": host }).to_string()).unwrap();

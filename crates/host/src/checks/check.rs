@@ -198,7 +198,6 @@ impl HostCheckKind {
                 | Self::ScenarioMemory
                 | Self::GpuAccess
                 | Self::Rocm
-                | Self::Disk
                 | Self::Memory
         )
     }

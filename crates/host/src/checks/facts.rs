@@ -15,7 +15,6 @@ use retrial_rocm::RecipeUse;
 pub struct DiskSpace {
     /// `runs`, `images`, `models`, …
     pub purpose: String,
-    /// The path; empty if only the space is known.
     pub path: String,
     /// Free bytes; none if unknown.
     pub free: Option<u64>,
@@ -27,13 +26,6 @@ pub struct DiskSpace {
     pub writable: bool,
     /// The file system's device number, which identifies directories of one disk.
     pub device: Option<u64>,
-}
-
-impl DiskSpace {
-    /// The disk of the runs, of which a plan knows only the space.
-    pub(super) fn for_runs(free: Option<u64>) -> Self {
-        Self { purpose: "runs".to_owned(), free, writable: true, ..Self::default() }
-    }
 }
 
 /// The engine, as far as it could be queried.

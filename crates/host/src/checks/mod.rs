@@ -51,7 +51,8 @@ pub struct Requirements<'a> {
 }
 
 /// The requirements of a recipe that the host does not meet, as far as a plan can know them: from the host and
-/// the assigned GPUs, without querying an engine or the hub.
+/// the assigned GPUs, without querying an engine or the hub. How much disk it takes depends on what these have already:
+/// [`check_host`].
 pub fn unmet_requirements(
     requires: Requirements<'_>,
     host: &HostView,
@@ -63,7 +64,6 @@ pub fn unmet_requirements(
         scenario_memory: requires.scenario_memory,
         assigned,
         has_chosen_gpus: chosen,
-        disks: vec![DiskSpace::for_runs(host.disk_free)],
         ..HostFacts::from_host(host)
     };
     let mut checks = gpus::check_gpus(&facts);

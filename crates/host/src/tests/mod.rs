@@ -58,7 +58,7 @@ impl Host {
     }
 
     fn probe(&self) -> HostView {
-        probe_host(self.0.path(), self.0.path())
+        probe_host(self.0.path())
     }
 }
 
@@ -112,7 +112,6 @@ fn eight_mi355x_are_in_rocm_order() {
     assert_eq!((view.cpu.as_str(), view.cpus), ("AMD EPYC 9575F 64-Core Processor", 256));
     assert_eq!((view.sockets, view.cores_per_socket), (Some(2), Some(64)));
     assert_eq!(view.memory, 3_170_893_824 * 1024);
-    assert!(view.disk_free.unwrap() > 0);
     assert_eq!(view.nvidia, None);
 }
 

@@ -61,7 +61,6 @@ const SETTINGS: [&str; 15] = [
 fn two_gpu_host() -> HostView {
     HostView {
         gpus: vec![Gpu::with_model("MI355X", "a"), Gpu::with_model("MI355X", "b")],
-        disk_free: Some(2 << 30),
         ..HostView::default()
     }
 }
