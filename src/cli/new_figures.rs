@@ -2,6 +2,8 @@
 
 use retrial_import::{FigureFinder, MeasuredFigures};
 use retrial_readings::lexer::{self, NotPlain};
+use retrial_readings::units;
+use retrial_serving::Client;
 
 use super::arguments::NewArguments;
 use crate::app::failure::Failure;
@@ -12,8 +14,11 @@ const NOTHING_PUBLISHED: &str = "none";
 /// Reads the options.
 ///
 /// # Errors
-/// An option is not a pair, a value is not a number, or an expected figure has no `--figure`.
-pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure> {
+/// An option is not a pair, a value is not a number, or an expected figure has no `--figure` and is none of the client's.
+pub fn read_figures(
+    arguments: &NewArguments,
+    client: Option<Client>,
+) -> Result<MeasuredFigures, Failure> {
     let figures = arguments.figures.iter();
     let figures: Vec<_> = figures.map(|text| read_finder(text)).collect::<Result<_, _>>()?;
     let stated = arguments.expected.iter();
@@ -21,7 +26,12 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
         .filter(|text| *text != NOTHING_PUBLISHED)
         .map(|text| read_expected(text))
         .collect::<Result<_, _>>()?;
-    let is_read = |name: &str| figures.iter().any(|(figure, _)| figure == name);
+    // Figures that are declared replace those of a client.
+    let client = client.filter(|_| figures.is_empty());
+    let of_client = client.map(|client| client.figures(None)).unwrap_or_default();
+    let find = |name: &str| of_client.iter().find(|figure| figure.name == name);
+    let is_read =
+        |name: &str| find(name).is_some() || figures.iter().any(|(figure, _)| figure == name);
     if let Some((name, ..)) = stated.iter().find(|(name, ..)| !is_read(name)) {
         let failure = Failure::usage(format!("--expect {name}: no --figure of this name"));
         return Err(
@@ -32,7 +42,13 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
     let mut units = Vec::new();
     for (name, value, unit) in stated {
         match value {
-            Some(value) => expected.push((name, value, unit)),
+            Some(value) => {
+                let value = match find(&name) {
+                    Some(figure) => convert_to(figure.unit, &name, value, unit.as_deref())?,
+                    None => value,
+                };
+                expected.push((name, value, unit));
+            }
             None => units.extend(unit.filter(|unit| !unit.is_empty()).map(|unit| (name, unit))),
         }
     }
@@ -44,6 +60,15 @@ pub fn read_figures(arguments: &NewArguments) -> Result<MeasuredFigures, Failure
         units,
         source: arguments.source.clone(),
     })
+}
+
+/// Converts a published value to the unit of a client's figure.
+fn convert_to(of_client: &str, name: &str, value: f64, unit: Option<&str>) -> Result<f64, Failure> {
+    let Some(unit) = unit else { return Ok(value) };
+    let factor = units::conversion_factor(unit, of_client).ok_or_else(|| {
+        Failure::usage(format!("--expect {name}: its unit is {of_client}, not {unit}"))
+    })?;
+    Ok(value * factor)
 }
 
 /// Reads a figure's name, and how it is found.

@@ -129,7 +129,8 @@ fn finish_draft(
     arguments: &NewArguments,
     dialog: Option<&Dialog>,
 ) -> Result<(String, Vec<String>), Failure> {
-    let mut figures = new_figures::read_figures(arguments)?;
+    let client = draft.client(arguments.measure.as_deref());
+    let mut figures = new_figures::read_figures(arguments, client)?;
     for setting in &arguments.settings {
         let place = MissingPlace::Param(setting.name.clone());
         draft.fill_in(&place, &setting.value).map_err(|error| {

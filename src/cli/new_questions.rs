@@ -33,7 +33,10 @@ pub fn complete(
         ask_for_part(dialog, &part, draft, figures)?;
     }
     let log = FigureLog::default();
-    if figures.figures.is_empty() {
+    let is_client = draft.client(figures.command.as_deref()).is_some();
+    if figures.figures.is_empty() && is_client {
+        Ok(())
+    } else if figures.figures.is_empty() {
         ask_for_figures(dialog, log, figures)
     } else if figures.expected.is_empty() && !figures.is_only_measured {
         let names: Vec<String> = figures.figures.iter().map(|(name, _)| name.clone()).collect();

@@ -115,3 +115,29 @@ fn check_says_what_a_run_asks_for() {
     let start = checked[0]["start"].as_array().unwrap();
     assert!(start.iter().all(|line| !line.as_str().unwrap().starts_with("missing")), "{start:?}");
 }
+
+/// The figures of a client of LLM servers have names; nothing is asked of how they are read.
+#[test]
+fn a_client_of_a_server_is_written_as_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let guide = "docker run --network host vllm/vllm-openai:v0.29.0 vllm bench serve --model /m --num-prompts 40";
+    let expected = ["--expect", "output_throughput=0.32 ktok/s", "--expect", "tpot_p50=0.0106 s"];
+    let new = [&["new", "mine", "--from", guide][..], &expected].concat();
+    let made = retrial(directory, &new);
+    assert!(made.status.success(), "{made:?}");
+    let text = fs::read_to_string(directory.join("mine.yaml")).unwrap();
+    assert!(text.contains("client: vllm") && !text.contains("incomplete"), "{text}");
+    let plan = json(&retrial(directory, &["plan", "./mine.yaml", "--output", "json"]));
+    let measured = &plan["measurements"][0];
+    let values = ["output_throughput", "tpot_p50"].map(|name| {
+        let mut expected = measured["expect"].as_array().unwrap().iter();
+        let pair = expected.find(|pair| pair[0] == name).unwrap();
+        pair[1][0]["value"].as_f64().unwrap()
+    });
+    assert_eq!(format!("{values:?}"), "[320.0, 10.6]");
+    assert!(measured["figures"].to_string().contains("$.median_tpot_ms"), "{measured:#}");
+    let unknown = ["new", "other", "--from", guide, "--expect", "speed=3"];
+    let refused = retrial(directory, &unknown);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}

@@ -27,6 +27,7 @@ pub use text::WrittenRecipe;
 
 use retrial_document::{Diagnostics, Node};
 use retrial_recipe::writer::{list_node, map_node, plain_node, text_node};
+use retrial_serving::Client;
 
 use assemble::{Assembled, assemble};
 use builder::Builder;
@@ -34,9 +35,12 @@ use images::add_build;
 use keys::WrittenKeys;
 use session::Session;
 use sessions::collect_sessions;
+use text::CLIENT_RESULTS;
 
 use crate::page::Page;
-use crate::programs::{Action, Command, Companions, Reading, Role};
+use crate::programs::{
+    Action, ClientCommand, Command, Companions, Reading, Role, save_figures_of_client,
+};
 use crate::shell::{Param, ParamKind, Word};
 
 /// The keys of a recipe that follow from a guide, to be written together with others.
@@ -56,6 +60,20 @@ pub struct Draft {
     pub keys: WrittenKeys,
     /// The keys of the measured command; none if the guide has no command.
     pub measured: Option<WrittenKeys>,
+}
+
+impl Draft {
+    /// Returns the client that the measured command is, whose figures a recipe has by name; `command` replaces the
+    /// guide's.
+    pub fn client(&self, command: Option<&str>) -> Option<Client> {
+        Some(self.client_command(command)?.client)
+    }
+
+    fn client_command(&self, command: Option<&str>) -> Option<ClientCommand> {
+        let mut keys = self.measured.iter().flatten();
+        let of_guide = || keys.find(|(key, _)| *key == "run")?.1.text();
+        save_figures_of_client(command.or_else(of_guide)?, CLIENT_RESULTS)
+    }
 }
 
 /// Makes the draft of commands.

@@ -8,9 +8,12 @@ use super::Draft;
 use super::figures::MeasuredFigures;
 use super::keys::WrittenKeys;
 use super::missing::{Missing, MissingPlace, PLACEHOLDER_COMMAND, shorten};
+use crate::programs::ClientCommand;
 
 /// The directory of the results, if figures are in files.
 const RESULTS: &str = "/tmp/results";
+/// That of a client, whose output may be appended to.
+pub(super) const CLIENT_RESULTS: &str = "/tmp/results/run_${{ trial }}";
 /// The most columns of a line of comment.
 const MAX_COLUMNS: usize = 116;
 
@@ -28,19 +31,28 @@ pub struct WrittenRecipe {
 impl Draft {
     /// Writes the recipe with these figures. `name` becomes its title.
     pub fn write(self, name: &str, figures: &MeasuredFigures) -> WrittenRecipe {
-        let notes = self.notes.clone();
+        let client =
+            figures.figures.is_empty().then(|| self.client_command(figures.command.as_deref()));
+        let client = client.flatten();
+        let mut notes = self.notes.clone();
+        notes.extend(client.as_ref().map(describe_client));
         let first = "From a guide's command lines, by `retrial new NAME --from`.".to_owned();
         let notes_as_items = notes.iter().map(|note| format!("- {note}"));
         let heading: Vec<String> = std::iter::once(first).chain(notes_as_items).collect();
-        let missing = missing_lines(name, &self, figures);
-        let keys = recipe_keys(name, self, figures, &missing);
+        let missing = missing_lines(name, &self, figures, client.is_some());
+        let keys = recipe_keys(name, self, figures, client, &missing);
         let recipe = render_recipe(&heading, keys.into_iter().collect());
         WrittenRecipe { recipe, notes, incomplete: missing }
     }
 }
 
 /// Returns what remains to be written, with an example each.
-fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<String> {
+fn missing_lines(
+    name: &str,
+    draft: &Draft,
+    figures: &MeasuredFigures,
+    has_client: bool,
+) -> Vec<String> {
     let run = MissingPlace::Measurement("run");
     let of_guide = draft.incomplete.iter();
     let mut missing: Vec<Missing> = of_guide
@@ -50,7 +62,7 @@ fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<St
     let mut ask = |place: MissingPlace, text: &str| {
         missing.push(Missing { place, text: text.to_owned() });
     };
-    if figures.figures.is_empty() {
+    if figures.figures.is_empty() && !has_client {
         ask(
             MissingPlace::Measurement("figures"),
             "how it is read, for example `speed: {pattern: 'speed: ${number}'}`",
@@ -67,6 +79,13 @@ fn missing_lines(name: &str, draft: &Draft, figures: &MeasuredFigures) -> Vec<St
         );
     }
     missing.iter().map(|missing| shorten(&missing.to_string(), MAX_COLUMNS - 8)).collect()
+}
+
+fn describe_client(command: &ClientCommand) -> String {
+    let ClientCommand { client, name, options, .. } = command;
+    format!(
+        "`{options}` is added to `{name}`: `client: {client}` declares the figures that it saves, by name"
+    )
 }
 
 /// Copies the files in which figures are to the directory of the results, behind a command that succeeds.
@@ -100,6 +119,7 @@ fn recipe_keys(
     name: &str,
     draft: Draft,
     figures: &MeasuredFigures,
+    client: Option<ClientCommand>,
     missing: &[String],
 ) -> WrittenKeys {
     let mut measured =
@@ -110,7 +130,15 @@ fn recipe_keys(
     }
     let container = draft.keys.iter().find(|(key, _)| *key == "container").map(|(_, node)| node);
     collect_files(&mut measured, &figures.files(), container);
-    measured.push(("figures", figures.figures_node()));
+    match client {
+        Some(ClientCommand { client, run, .. }) => {
+            measured.retain(|(key, _)| *key != "run");
+            measured.insert(0, ("run", text_node(run)));
+            measured.push(("results", text_node(CLIENT_RESULTS)));
+            measured.push(("client", text_node(client.word())));
+        }
+        None => measured.push(("figures", figures.figures_node())),
+    }
     measured.extend(figures.expect_node().map(|expect| ("expect", expect)));
     let case = map_node([("performance", map_node(measured))]);
     let mut keys = vec![

@@ -3,6 +3,7 @@
 //! A line of any of them becomes one [`ContainerLine`]. Nothing here knows the keys of a recipe.
 
 mod block_text;
+mod clients;
 mod commands;
 mod engines;
 mod flags;
@@ -17,6 +18,7 @@ mod tables;
 mod words;
 mod wrappers;
 
+pub use clients::{ClientCommand, save_figures_of_client};
 pub use commands::{Action, Command};
 pub use flags::{FlagArity, FlagTreatment, LineFlag, Meaning, docker_run_flags};
 pub use foreign::JobContext;

@@ -71,7 +71,7 @@ pub fn role_of_script(script: &str) -> Role {
     parse_script(script).map_or(Role::Measure, |(_, items)| role_of_items(&items))
 }
 
-fn parse_script(script: &str) -> Option<(Vec<char>, Vec<Item>)> {
+pub(super) fn parse_script(script: &str) -> Option<(Vec<char>, Vec<Item>)> {
     let mut letters: Vec<char> = script.chars().collect();
     mark_placeholders(&mut letters);
     let items = parse_commands(&letters).ok()?;
@@ -165,7 +165,7 @@ fn role_of_simple(simple: &Simple) -> Role {
 }
 
 /// Returns the words of a command from its program on, without assignments and programs like sudo.
-fn program_words(words: &[String]) -> &[String] {
+pub(super) fn program_words(words: &[String]) -> &[String] {
     let words = &words[find_wrappers(words).count..];
     &words[words.iter().take_while(|word| is_assignment(word)).count()..]
 }
@@ -212,7 +212,7 @@ pub fn role_of(words: &[String]) -> Role {
 }
 
 /// Returns the script or module that an interpreter executes: `python3 -u -m pip install x`, `bash -x run.sh`.
-fn interpreted_script<'a>(program: &str, arguments: &'a [String]) -> Option<&'a str> {
+pub(super) fn interpreted_script<'a>(program: &str, arguments: &'a [String]) -> Option<&'a str> {
     let program = program_name(program).trim_end_matches(|letter: char| !letter.is_alphabetic());
     let options = arguments.iter().take_while(|word| word.starts_with('-') && *word != "-c");
     let script = arguments.get(options.count()).filter(|_| INTERPRETERS.contains(&program));
