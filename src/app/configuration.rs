@@ -9,12 +9,11 @@ use retrial_document::{
     Diagnostics, FieldType as T, Source, did_you_mean, formats, object, read_document,
 };
 use retrial_plan::privilege::PRIVILEGE_NAMES;
-use retrial_store::StoreError;
 use retrial_store::files::parent_directory;
 use retrial_store::home::user_directory;
 
 use crate::app::failure::Failure;
-use crate::app::file_owners;
+use crate::app::opened_file::read_trusted_file;
 
 object! {
     /// The user's own settings.
@@ -45,22 +44,15 @@ impl Configuration {
     /// Reads the configuration; empty if there is none.
     ///
     /// # Errors
-    /// It cannot be read, or has errors.
+    /// It cannot be read or has errors, or others can write it.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = match std::fs::read(path) {
-            Ok(bytes) => bytes,
-            // A directory that this user cannot enter is not this user's configuration.
-            Err(_) if path.parent().is_none_or(|directory| directory.metadata().is_err()) => {
-                return Ok(Self::default());
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(error) => return Err(StoreError::io("read", path)(error).into()),
+        // A directory that this user cannot enter is not this user's configuration.
+        if path.parent().is_none_or(|directory| directory.metadata().is_err()) {
+            return Ok(Self::default());
+        }
+        let Some(bytes) = read_trusted_file(path, "it approves privileges for you")? else {
+            return Ok(Self::default());
         };
-        let directory = path.parent().unwrap_or(path).to_owned();
-        let reason = "it approves privileges for you";
-        file_owners::require_trusted_owners(&directory, &[path.to_owned()], reason)?;
         let source = Source::from_bytes(path.display().to_string(), &bytes);
         let source = source.map_err(Failure::of_problems)?;
         let mut problems = Diagnostics::default();

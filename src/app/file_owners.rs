@@ -1,7 +1,7 @@
 //! Refuses files that other users of the host can change, as ssh refuses a key that they can write: a
 //! recipe with root-equivalent privileges, a site. Looks at owners and modes only, never at content.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::app::failure::Failure;
+use retrial_beneath::HeldDirectory;
 use retrial_readings::sanitize;
 
 /// Write permission of the group and of others.
@@ -53,8 +54,7 @@ pub fn require_own_directories(paths: &[PathBuf], reason: &str) -> Result<(), Fa
 fn follow_links(path: &Path) -> (Vec<PathBuf>, PathBuf) {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (mut links, mut real) = (Vec::new(), PathBuf::from("/"));
-    let parts = |path: &Path| path.iter().rev().map(OsStr::to_owned).collect::<Vec<_>>();
-    let mut rest = parts(&absolute);
+    let mut rest = path_parts(&absolute);
     while let Some(part) = rest.pop() {
         if part == ".." {
             real.pop();
@@ -65,7 +65,7 @@ fn follow_links(path: &Path) -> (Vec<PathBuf>, PathBuf) {
         match fs::read_link(&next) {
             Ok(target) if links.len() < MAX_LINKS => {
                 links.push(next);
-                rest.extend(parts(&target));
+                rest.extend(path_parts(&target));
             }
             _ => real = next,
         }
@@ -73,43 +73,42 @@ fn follow_links(path: &Path) -> (Vec<PathBuf>, PathBuf) {
     (links, real)
 }
 
+/// Returns the parts of a path, the last first.
+pub(super) fn path_parts(path: &Path) -> Vec<OsString> {
+    path.iter().rev().map(OsStr::to_owned).collect()
+}
+
 fn unknown_owner(path: &Path, error: &io::Error) -> Failure {
     Failure::usage(format!("whose {} is cannot be found out: {error}", path.display()))
         .with_help("create it, or correct the path; nothing may move it while a run starts")
 }
 
-/// Checks the owner of a file that was read, whatever has its name now. The error ends with the reason.
-///
-/// # Errors
-/// Another user owns it.
-pub fn require_trusted_user(owner: u32, path: &Path, reason: &str) -> Result<(), Failure> {
-    TrustedOwners::for_current_user(reason).check_user(owner, path)
-}
-
-/// Checks a file or a directory itself. The error ends with the reason.
+/// Checks an open directory itself. The error ends with the reason.
 ///
 /// # Errors
 /// Another user owns it or can write it.
-pub fn require_own_entry(path: &Path, reason: &str) -> Result<(), Failure> {
-    TrustedOwners::for_current_user(reason).check_path(path, GROUP_OR_OTHERS_WRITE)
+pub fn require_own_directory(directory: &HeldDirectory, reason: &str) -> Result<(), Failure> {
+    let path = directory.path();
+    let status = directory.metadata().map_err(|error| unknown_owner(path, &error))?;
+    TrustedOwners::for_current_user(reason).check_unshared(path, status.st_uid, status.st_mode)
 }
 
 /// Returns whether other users own or can write a file or a directory itself.
 pub fn is_written_by_others(path: &Path) -> bool {
-    require_own_entry(path, "").is_err()
+    TrustedOwners::for_current_user("").check_path(path, GROUP_OR_OTHERS_WRITE).is_err()
 }
 
 /// How many links a path has at most, as for the kernel.
-const MAX_LINKS: usize = 40;
+pub(super) const MAX_LINKS: usize = 40;
 
 /// The users who may own such files: root, this one, and the one who called sudo.
-struct TrustedOwners<'a> {
+pub(super) struct TrustedOwners<'a> {
     users: Vec<u32>,
     reason: &'a str,
 }
 
 impl<'a> TrustedOwners<'a> {
-    fn for_current_user(reason: &'a str) -> Self {
+    pub(super) fn for_current_user(reason: &'a str) -> Self {
         let sudo_uid = std::env::var("SUDO_UID").ok();
         let sudo = sudo_uid.and_then(|uid| uid.parse().ok());
         let own = rustix::process::getuid().as_raw();
@@ -156,18 +155,33 @@ impl<'a> TrustedOwners<'a> {
         let metadata = fs::symlink_metadata(path).map_err(|error| unknown_owner(path, &error))?;
         // A link has no permissions of its own.
         let refused = if metadata.is_symlink() { 0 } else { refused };
-        self.check_user(metadata.uid(), path)?;
-        if metadata.mode() & refused == 0 {
+        self.check_status(path, metadata.uid(), metadata.mode(), refused)
+    }
+
+    /// Refuses what another user owns or can write.
+    pub(super) fn check_unshared(&self, path: &Path, owner: u32, mode: u32) -> Result<(), Failure> {
+        self.check_status(path, owner, mode, GROUP_OR_OTHERS_WRITE)
+    }
+
+    fn check_status(
+        &self,
+        path: &Path,
+        owner: u32,
+        mode: u32,
+        refused: u32,
+    ) -> Result<(), Failure> {
+        self.check_user(owner, path)?;
+        if mode & refused == 0 {
             return Ok(());
         }
         let path = sanitize(&path.to_string_lossy()).into_owned();
-        let mode = metadata.mode() & 0o7777;
+        let mode = mode & 0o7777;
         let problem = format!("{path} is writable by other users (mode {mode:04o})");
         Err(Failure::usage(format!("{problem}, and {}", self.reason))
             .with_help(format!("chmod go-w '{path}'")))
     }
 
-    fn check_user(&self, user: u32, path: &Path) -> Result<(), Failure> {
+    pub(super) fn check_user(&self, user: u32, path: &Path) -> Result<(), Failure> {
         if self.users.contains(&user) {
             return Ok(());
         }

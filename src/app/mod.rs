@@ -29,6 +29,7 @@ pub(crate) mod mcp;
 pub(crate) mod nodes;
 pub(crate) mod notify;
 pub(crate) mod open;
+pub(crate) mod opened_file;
 pub(crate) mod options;
 pub(crate) mod own_directories;
 pub(crate) mod own_record;

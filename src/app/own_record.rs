@@ -37,7 +37,7 @@ impl OwnRunOrBatch {
 
 impl Own<RunDirectory> {
     /// # Errors
-    /// If the run is not directly in this home or was imported, or another user owns or can write it.
+    /// If the run is not directly in this home or was imported, or another user owns or can write it or a directory above.
     pub fn require_run(home: &Home, run: RunDirectory) -> Result<Self, Failure> {
         require(home, run.record(), &home.runs_directory(), "run")?;
         if let Some(origin) = ImportOrigin::read(&run) {
@@ -53,7 +53,7 @@ impl Own<RunDirectory> {
 
 impl Own<RecordDirectory> {
     /// # Errors
-    /// If the batch is not directly in this home, or another user owns or can write it.
+    /// If the batch is not directly in this home, or another user owns or can write it or a directory above.
     pub fn require_batch(home: &Home, batch: RecordDirectory) -> Result<Self, Failure> {
         require(home, &batch, &home.batches_directory(), "batch")?;
         Ok(Self(batch))
@@ -88,5 +88,5 @@ fn require(
         return Err(Failure::usage(format!("{path} is not a {kind} of {home}"))
             .with_help("if it started on this machine, name its home: --home DIR"));
     };
-    file_owners::require_own_entry(&path, "what its plan says would run as you")
+    file_owners::require_trusted_owners(&path, &[], "what its plan says would run as you")
 }

@@ -19,7 +19,7 @@ pub fn lock_recipe(global: &GlobalOptions, arguments: &LockArguments) -> Result<
     let entry = find_recipe(&arguments.recipe)?;
     let standard = lock_file::lock_path(global, &entry);
     let path = arguments.file.clone().unwrap_or(standard);
-    let before = lock_file::read_lock(&path)?;
+    let before = lock_file::read_lock(&path)?.map(|(lock, _)| lock);
     if arguments.check && before.is_none() {
         return Err(Failure::usage(format!(
             "{} is not locked: {} does not exist",

@@ -55,7 +55,7 @@ fn print_site_plan(
         print_estimate(global, &opened, &estimate, &[], format);
         return Ok(ExitCode::Success);
     }
-    let cells = CellRecipes::open(&opened.plan)?;
+    let cells = CellRecipes::open(&opened.plan, opened.file.as_ref())?;
     let target = array::batch_target(global, site_file, &opened.plan, &cells)?;
     let (script, arrays) = runtime::start_runtime()?.block_on(array::first_array_script(
         global,

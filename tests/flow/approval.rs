@@ -646,7 +646,26 @@ fn a_run_of_another_user_is_not_resumed() {
     fs::set_permissions(&run, fs::Permissions::from_mode(0o777)).unwrap();
     let refused = lab.retrial(&["resume", &id]).expect_exit(2);
     refused.prints("is writable by other users (mode 0777)");
+    fs::set_permissions(&run, fs::Permissions::from_mode(0o700)).unwrap();
+    // Another run could take its place.
+    fs::set_permissions(lab.home_path(), fs::Permissions::from_mode(0o777)).unwrap();
+    lab.retrial(&["resume", &id]).expect_exit(2).prints("would run as you");
     lab.retrial(&["clean", "--all"]).expect_exit(0);
+}
+
+/// The copy of a recipe's files is there.
+#[test]
+#[ignore = "needs the lab"]
+fn nothing_runs_with_privileges_in_a_home_that_others_can_replace() {
+    let shared = tempfile::tempdir().unwrap();
+    let lab = Lab::new().home(&shared.path().join("home")).file("files/x", "");
+    let keys = "container: { cap_add: [SYS_TIME], mounts: ['./files:/files'] }";
+    let lab = lab.recipe(&recipe_with(keys, &case("main", "true", "")));
+    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = lab.run(&["--allow", "capabilities"]).expect_exit(2);
+    refused.prints("is writable by other users (mode 0777)").prints("is copied into it");
+    fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    lab.run(&["--allow", "capabilities"]).expect_exit(0);
 }
 
 fn bind((from, to): (PathBuf, PathBuf)) -> Small {

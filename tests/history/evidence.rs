@@ -1,6 +1,7 @@
 //! A run's evidence for somebody else: packed and signed here, verified there, by this program and by OpenSSH's.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -221,6 +222,23 @@ fn an_unsigned_bundle_has_no_verified_signer() {
     let (code, report) = packing.verify(&archive, &["--signers", allowed.to_str().unwrap()]);
     assert_eq!((code, &report["verified"]), (1, &false.into()));
     assert_eq!(report["problems"][0], "it is unsigned");
+}
+
+/// Whoever can write it decides whom the reader trusts.
+#[test]
+fn signers_that_others_can_write_are_refused() {
+    let packing = Packing::new();
+    let archive = packing.pack("a.tar.zst", None);
+    let allowed = packing.path("allowed");
+    fs::write(&allowed, "").unwrap();
+    fs::set_permissions(&allowed, fs::Permissions::from_mode(0o666)).unwrap();
+    let arguments = ["verify", archive.to_str().unwrap(), "--signers", allowed.to_str().unwrap()];
+    let output = packing.scene.retrial(&arguments);
+    assert_eq!(output.code, 2, "{}", output.err);
+    assert!(output.err.contains("(mode 0666), and it names the keys that you trust"));
+    // A stream is what its reader made it.
+    let (code, _) = packing.verify(&archive, &["--signers", "/dev/stdin"]);
+    assert_eq!(code, 1);
 }
 
 #[test]

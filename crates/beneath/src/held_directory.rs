@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
 use rustix::io::Errno;
 
 use super::open_beneath;
@@ -37,6 +37,14 @@ impl HeldDirectory {
     /// If `/proc` is not there.
     pub fn current_path(&self) -> io::Result<PathBuf> {
         std::fs::read_link(format!("/proc/self/fd/{}", self.handle.as_raw_fd()))
+    }
+
+    /// Returns its owner and mode, whatever has its name.
+    ///
+    /// # Errors
+    /// Those of fstat(2).
+    pub fn metadata(&self) -> io::Result<Stat> {
+        Ok(fstat(&self.handle)?)
     }
 
     /// See [`open_beneath`].

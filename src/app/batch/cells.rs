@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use itertools::Itertools as _;
 
 use super::record::BatchRecord;
+use crate::app::catalog::{self, FoundRecipe};
 use crate::app::failure::Failure;
 use crate::app::launch::gpu_support::probe_host_for;
 use crate::app::launch::{
-    ApprovedPlan, CheckedRun, OpenedRecipe, PlannedRun, RefusedRun, require_approved,
+    ApprovedPlan, BatchFile, CheckedRun, OpenedRecipe, PlannedRun, RefusedRun, require_approved,
 };
 use crate::app::options::GlobalOptions;
-use crate::app::{catalog, terminal};
+use crate::app::terminal;
 use retrial_batch::{BatchPlan, TrialRun};
 use retrial_document::ErrorText;
 use retrial_host::model::HostView;
@@ -31,20 +32,23 @@ pub struct TrialRunPlans {
 }
 
 impl CellRecipes {
-    /// Reads and resolves the recipe of every cell, and reports all problems.
-    pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
-        Self::open_at_positions(plan, &(0..plan.cells.len()).collect())
+    /// Reads and resolves the recipe of every cell, and reports all problems. `file` is that of the batch, if it was read.
+    pub fn open(plan: &BatchPlan, file: Option<&FoundRecipe>) -> Result<Self, Failure> {
+        Self::open_at_positions(plan, file, &(0..plan.cells.len()).collect())
     }
 
     /// As [`Self::open`], of the cells at these positions.
     pub fn open_at_positions(
         plan: &BatchPlan,
+        file: Option<&FoundRecipe>,
         positions: &BTreeSet<usize>,
     ) -> Result<Self, Failure> {
         let mut failures = CellFailures::default();
         // Problems that do not depend on a cell's choices are reported once.
         let mut problems = Diagnostics::default();
         let mut cells = BTreeMap::new();
+        let batch_file =
+            plan.file.as_ref().map(|path| BatchFile { path: path.clone(), read: file.cloned() });
         for (position, cell) in plan.cells.iter().enumerate() {
             if !positions.contains(&position) {
                 continue;
@@ -53,7 +57,7 @@ impl CellRecipes {
                 Ok(entry) => match OpenedRecipe::resolve_cell(
                     entry,
                     &cell.recipe_settings(),
-                    plan.file.as_deref(),
+                    batch_file.clone(),
                 ) {
                     Ok(opened) => drop(cells.insert(position, opened)),
                     Err(errors) => problems.extend(errors),

@@ -21,6 +21,8 @@ pub struct OpenedBatch {
     pub plan: BatchPlan,
     /// Problems that do not prevent its execution.
     pub warnings: Diagnostics,
+    /// Its file, as it was read.
+    pub file: Option<catalog::FoundRecipe>,
     recipes: Vec<LoadedBatchRecipe>,
 }
 
@@ -44,14 +46,16 @@ pub fn open_batch(
     }
     let home = &global.home;
     let plan_result = match find_batch_file(recipe) {
-        Some(source) => {
-            let (mut batch, mut problems) = batch::read_batch(&source);
+        Some(found) => {
+            let source = &found.source;
+            let (mut batch, mut problems) = batch::read_batch(source);
             if let Some(batch) = &mut batch {
                 problems.extend(overrides.apply_to(batch));
             }
-            plan_batch(batch, problems, &source, home).map(|opened| {
+            plan_batch(batch, problems, source, home).map(|opened| {
                 let file = std::path::absolute(&*source.path).ok();
-                OpenedBatch { plan: BatchPlan { file, ..opened.plan }, ..opened }
+                let plan = BatchPlan { file, ..opened.plan };
+                OpenedBatch { plan, file: Some(found.clone()), ..opened }
             })
         }
         None => overrides.to_batch(recipe).and_then(|batch| {
@@ -80,9 +84,9 @@ pub fn is_batch_file(recipe: &str) -> bool {
 }
 
 /// A batch's file; none if it is a recipe, or does not exist.
-fn find_batch_file(recipe: &str) -> Option<Source> {
+fn find_batch_file(recipe: &str) -> Option<catalog::FoundRecipe> {
     let opened = catalog::open_recipe(recipe).ok()?;
-    batch::is_batch(&opened.source).then_some(opened.source)
+    batch::is_batch(&opened.source).then_some(opened)
 }
 
 /// Every problem of a batch's file, and of its cells.
@@ -146,7 +150,7 @@ fn plan_batch(
     };
     match planned {
         Ok(plan) if !problems.has_errors() => {
-            Ok(OpenedBatch { batch, plan, warnings: problems, recipes })
+            Ok(OpenedBatch { batch, plan, warnings: problems, file: None, recipes })
         }
         _ => {
             problems.sort_by_place(&source.path);

@@ -52,7 +52,7 @@ pub fn start_batch(
     site: Option<SiteFile>,
     new: bool,
 ) -> Result<(Option<BatchPlacement>, RecordDirectory), Failure> {
-    let cells = CellRecipes::open(&opened.plan)?;
+    let cells = CellRecipes::open(&opened.plan, opened.file.as_ref())?;
     let mut record = BatchRecord {
         recipe_hashes: cells.recipe_hashes(),
         approved: BTreeMap::new(),
@@ -61,6 +61,7 @@ pub fn start_batch(
         plan: opened.plan,
     };
     let yaml = batch::yaml(&opened.batch);
+    let read = opened.file;
     let has_runs = !record.plan.cells.is_empty();
     let may_continue = !new && has_runs;
     let earlier = may_continue.then(|| find_earlier_batch(&global.home, &record)).transpose()?;
@@ -81,7 +82,13 @@ pub fn start_batch(
     let directory = own.into_directory();
     if let Some(file) = record.plan.file.as_ref().filter(|_| record.plan.file != before.plan.file) {
         let reason = format!("it would continue {}, which is yours", directory.id());
-        file_owners::require_trusted_owners(parent_directory(file), slice::from_ref(file), &reason)
+        let by_name = || {
+            let directory = parent_directory(file);
+            file_owners::require_trusted_owners(directory, slice::from_ref(file), &reason)
+        };
+        let as_read = read.as_ref().map_or(Ok(()), |read| read.require_trusted(&reason));
+        as_read
+            .and_then(|()| by_name())
             .map_err(|failure| failure.with_help("start a new one: --new"))?;
     }
     let state = before.state;
@@ -123,7 +130,7 @@ pub fn resume_batch(
     if state.is_over() && is_whole {
         return Ok(None);
     }
-    let cells = CellRecipes::open(&record.plan)?;
+    let cells = CellRecipes::open(&record.plan, None)?;
     require_unchanged(&record, &cells, directory.id())?;
     plan_batch_runs(global, site, &record, cells).map(Some)
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use include_dir::{Dir, DirEntry, File, include_dir};
 
@@ -60,6 +61,7 @@ pub(super) fn find_recipe(name: &str) -> Option<FoundRecipe> {
         kind: RecipeFileKind::Recipe,
         home: CompanionRoot::BuiltIn(path.parent()?.to_owned()),
         base: None,
+        read: Arc::default(),
     })
 }
 

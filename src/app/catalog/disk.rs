@@ -2,13 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::{CatalogError, CompanionRoot, FoundRecipe, TEMPLATES_DIRECTORY, builtin};
+use crate::app::opened_file::{OpenedFile, read_document_file};
 use retrial_beneath::HeldDirectory;
-use retrial_recipe::{MAX_DOCUMENT_BYTES, RecipeFileKind, Source, find_nearest};
+use retrial_recipe::{RecipeFileKind, Source, find_nearest};
 use retrial_store::files::parent_directory;
 
 /// Names in a directory that are compared with a missing one.
@@ -28,9 +29,7 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let metadata = fs::metadata(path).map_err(|error| to_catalog_error(path, error))?;
     // Whoever writes into a pipe need not be who owns it.
     let is_regular = metadata.is_file() || metadata.is_dir();
-    let is_stream =
-        || fs::canonicalize(parent_directory(path)).is_ok_and(|above| is_stream_directory(&above));
-    if !is_regular && !is_stream() {
+    if !is_regular && !is_stream(path) {
         let source = io::Error::other("it is neither a file nor a directory; pipe it: /dev/stdin");
         return Err(CatalogError::Read { path: path.to_owned(), source });
     }
@@ -42,11 +41,10 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let held = HeldDirectory::open(&directory);
     let held = held.map_err(|error| to_catalog_error(&directory, error))?;
     let entry = held.open_entry(Path::new(file.file_name().unwrap_or_default()));
-    let read = entry.map_err(|error| to_catalog_error(&file, error)).and_then(|entry| {
-        let owner = entry.metadata().map_err(|error| to_catalog_error(&file, error))?.uid();
-        Ok((read_opened(entry, &file)?, owner))
-    });
-    let (source, owner) = read.map_err(|error| match error {
+    let read = entry
+        .map_err(|error| to_catalog_error(&file, error))
+        .and_then(|entry| read_opened(entry, &file));
+    let (source, opened) = read.map_err(|error| match error {
         CatalogError::Missing { .. } if metadata.is_dir() => {
             CatalogError::NoRecipe { path: path.to_owned() }
         }
@@ -62,17 +60,28 @@ pub fn open_recipe(path: &Path) -> Result<FoundRecipe, CatalogError> {
     let is_stream = is_stream_directory(&directory);
     let home = match kind {
         _ if is_stream => CompanionRoot::Stream,
-        RecipeFileKind::Recipe => CompanionRoot::Disk { templates: None, directory: held, owner },
+        RecipeFileKind::Recipe => {
+            CompanionRoot::Disk { templates: None, directory: held, owner: opened.owner() }
+        }
         RecipeFileKind::Template => {
             let root = templates_directory(&directory, kind);
             let templates = HeldDirectory::open(&root);
             let templates = templates.map_err(|error| to_catalog_error(&root, error))?;
+            let owner = opened.owner();
             CompanionRoot::Disk { templates: Some(templates), directory: held, owner }
         }
     };
-    let mut found = FoundRecipe { name, source, kind, home, base: None };
+    // Whose a stream is, is not looked at.
+    let read = if is_stream { Vec::new() } else { vec![opened] };
+    let read = Arc::new(Mutex::new(read));
+    let mut found = FoundRecipe { name, source, kind, home, base: None, read };
     found.base = find_base(&found.source, &found);
     Ok(found)
+}
+
+/// Returns whether a path is a name of an open file of a process: `/dev/stdin`.
+pub fn is_stream(path: &Path) -> bool {
+    fs::canonicalize(parent_directory(path)).is_ok_and(|above| is_stream_directory(&above))
 }
 
 /// Returns whether a directory has names of open files, next to which nothing is.
@@ -120,16 +129,14 @@ fn find_near_path(path: &Path) -> Option<PathBuf> {
 
 pub(super) fn read_source(path: &Path) -> Result<Source, CatalogError> {
     let file = File::open(path).map_err(|error| to_catalog_error(path, error))?;
-    read_opened(file, path)
+    read_opened(file, path).map(|(source, _)| source)
 }
 
-fn read_opened(file: File, path: &Path) -> Result<Source, CatalogError> {
-    let mut bytes = Vec::new();
-    // One byte more than the limit shows that a file is too large without reading it all.
-    file.take(MAX_DOCUMENT_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| to_catalog_error(path, error))?;
-    Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)
+fn read_opened(file: File, path: &Path) -> Result<(Source, OpenedFile), CatalogError> {
+    let read = read_document_file(file, path);
+    let (bytes, opened) = read.map_err(|error| to_catalog_error(path, error))?;
+    let source = Source::from_bytes(path.display().to_string(), &bytes);
+    Ok((source.map_err(CatalogError::Text)?, opened))
 }
 
 /// A file beneath an open directory. None if there is none.
@@ -139,7 +146,7 @@ fn read_opened(file: File, path: &Path) -> Result<Source, CatalogError> {
 pub(super) fn read_beneath(
     root: &HeldDirectory,
     file: &Path,
-) -> Result<Option<Source>, CatalogError> {
+) -> Result<Option<(Source, OpenedFile)>, CatalogError> {
     let path = root.path().join(file);
     match root.open_file(file).map_err(|error| to_catalog_error(&path, error)) {
         Err(CatalogError::Missing { .. }) => Ok(None),
@@ -174,6 +181,8 @@ fn templates_above(directory: &Path) -> Option<&Path> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
     use retrial_recipe::TemplateSource as _;
 
@@ -192,6 +201,29 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::write(&path, "schema: 1\n").unwrap();
         assert_eq!(found.owner(), Some(65534));
+        let refused = found.require_trusted("it is a test").unwrap_err();
+        assert!(refused.to_error().message.contains("belongs to another user"));
+    }
+
+    #[test]
+    fn who_could_write_a_file_is_known_of_the_one_that_was_read() {
+        let root = tempfile::tempdir().unwrap();
+        let templates = root.path().join(TEMPLATES_DIRECTORY);
+        fs::create_dir(&templates).unwrap();
+        let read = |shared: &Path| {
+            for file in [root.path().join("recipe.yaml"), templates.join("base.yaml")] {
+                fs::write(&file, "schema: 1\n").unwrap();
+                let mode = if file == shared { 0o666 } else { 0o644 };
+                fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            let found = open_recipe(root.path()).unwrap();
+            found.read_template("base").unwrap();
+            let _ = fs::remove_file(shared);
+            found.require_trusted("it is a test").is_ok()
+        };
+        assert!(read(Path::new("none")));
+        assert!(!read(&root.path().join("recipe.yaml")));
+        assert!(!read(&templates.join("base.yaml")));
     }
 
     #[test]

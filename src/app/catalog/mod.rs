@@ -11,12 +11,16 @@ mod short_name;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use itertools::Itertools as _;
 use sha2::{Digest as _, Sha256};
 
+use crate::app::failure::Failure;
+use crate::app::file_owners;
+use crate::app::opened_file::OpenedFile;
 pub use builtin::{omitted_results, recipe_names};
-pub use disk::{MEMORY_DIRECTORY, open_recipe as open_path};
+pub use disk::{MEMORY_DIRECTORY, is_stream, open_recipe as open_path};
 pub use error::CatalogError;
 use retrial_beneath::HeldDirectory;
 pub use retrial_mlperf::rounds::built_in_rounds;
@@ -37,6 +41,8 @@ pub struct FoundRecipe {
     home: CompanionRoot,
     /// The directory of the built-in recipe that one on disk extends, below the embedded `recipes/`.
     base: Option<PathBuf>,
+    /// The files that decide what it does, as they were read: templates and a lock are found while it is planned.
+    read: Arc<Mutex<Vec<OpenedFile>>>,
 }
 
 /// The directory that a recipe's companion files are relative to.
@@ -132,6 +138,23 @@ impl FoundRecipe {
         }
     }
 
+    /// Notes a file that decides what it does.
+    pub fn record_read(&self, file: OpenedFile) {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+    }
+
+    /// Checks the files that decide what it does, as they were read, and the directory that it was read in. The error ends
+    /// with the reason.
+    ///
+    /// # Errors
+    /// Another user owned one of them, or could write it.
+    pub fn require_trusted(&self, reason: &str) -> Result<(), Failure> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.iter().try_for_each(|file| file.require_trusted(reason))?;
+        let held = self.held_directory();
+        held.map_or(Ok(()), |held| file_owners::require_own_directory(held, reason))
+    }
+
     /// The directory with the templates of a recipe on disk.
     pub fn templates_directory(&self) -> Option<PathBuf> {
         Some(disk::templates_directory(self.directory()?, self.kind))
@@ -201,6 +224,10 @@ impl TemplateSource for FoundRecipe {
             }
             CompanionRoot::BuiltIn(_) | CompanionRoot::Stream => None,
         };
+        let own = own.map(|(source, file)| {
+            self.record_read(file);
+            source
+        });
         Ok(own.or_else(|| builtin::find_template(name)))
     }
 
@@ -232,7 +259,7 @@ impl TemplateSource for FoundRecipe {
         match &self.home {
             CompanionRoot::BuiltIn(home) => builtin::companion_text(&home.join(relative)),
             CompanionRoot::Disk { directory, .. } => {
-                let source = disk::read_beneath(directory, Path::new(relative)).ok()??;
+                let (source, _) = disk::read_beneath(directory, Path::new(relative)).ok()??;
                 Some(source.text.to_string())
             }
             CompanionRoot::Stream => None,

@@ -1,7 +1,7 @@
 //! `retrial verify`: checks a bundle's signature and integrity, and judges its logs.
 
 use std::fs::{self, File};
-use std::io::Seek;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use super::canonical::EvidenceFileError;
 use super::{canonical, recipe, rules, unpack};
 use crate::app::catalog;
 use crate::app::failure::Failure;
+use crate::app::opened_file::read_trusted_file;
 use crate::app::options::VerifyRequest;
 use retrial_bundle::allowed_signers::{AllowedSigners, KeyAuthorization};
 use retrial_bundle::differences::BundleDifferences;
@@ -123,12 +124,19 @@ fn find_differences(path: &Path) -> Option<BundleDifferences> {
 }
 
 fn read_allowed_signers(path: &Path) -> Result<AllowedSigners, Failure> {
-    let text = fs::read(path).map_err(|error| {
+    let missing = |error: io::Error| {
         Failure::unreadable(Some("--signers"), path, &error).with_help(format!(
             "write a line for each key that may sign: echo \"NAME namespaces=\\\"{SSH_NAMESPACE}\\\" $(cat KEY.pub)\" >{}",
             path.display()
         ))
-    })?;
+    };
+    // A stream is of this process's own.
+    let text = if catalog::is_stream(path) {
+        fs::read(path).map_err(missing)?
+    } else {
+        let read = read_trusted_file(path, "it names the keys that you trust")?;
+        read.ok_or_else(|| missing(io::ErrorKind::NotFound.into()))?
+    };
     Ok(AllowedSigners::parse(&text, &TimeZone::system()))
 }
 

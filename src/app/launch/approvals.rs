@@ -2,19 +2,20 @@
 //! approved. Only a file that nobody else can write counts, and one that cannot be read is never replaced.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::slice;
+use std::fs::File;
+use std::path::Path;
 
 use crate::app::failure::Failure;
 use crate::app::file_owners;
+use crate::app::opened_file::read_trusted_file;
 use retrial_store::files::{to_json_text, write_atomically};
 use retrial_store::{Home, StoreError};
 
 /// The file of the approvals, in a home.
 pub(super) const FILE: &str = "approvals.json";
 const LOCK_FILE: &str = "approvals.lock";
+/// Why others must not write it.
+const REASON: &str = "it approves privileges for you";
 
 type Approvals = BTreeMap<String, Vec<String>>;
 
@@ -32,7 +33,7 @@ pub fn approved_privileges(home: &Home, key: &str) -> Result<Vec<String>, Failur
 /// If the file cannot be read or written, or others can write it.
 pub fn remember_approval(home: &Home, key: &str, privileges: &[String]) -> Result<(), Failure> {
     home.create()?;
-    require_own_home(home.root(), &[])?;
+    file_owners::require_trusted_owners(home.root(), &[], REASON)?;
     let lock_path = home.root().join(LOCK_FILE);
     let lock = File::create(&lock_path).map_err(StoreError::io("create", &lock_path))?;
     // Until the file is closed.
@@ -50,16 +51,10 @@ pub fn remember_approval(home: &Home, key: &str, privileges: &[String]) -> Resul
 
 fn read_approvals(root: &Path) -> Result<Approvals, Failure> {
     let path = root.join(FILE);
-    let bytes = match fs::read(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Approvals::new()),
-        read => read.map_err(StoreError::io("read", &path))?,
+    let Some(bytes) = read_trusted_file(&path, REASON)? else {
+        return Ok(Approvals::new());
     };
-    require_own_home(root, slice::from_ref(&path))?;
     serde_json::from_slice(&bytes).map_err(|error| unreadable(&path, &error))
-}
-
-fn require_own_home(root: &Path, files: &[PathBuf]) -> Result<(), Failure> {
-    file_owners::require_trusted_owners(root, files, "it approves privileges for you")
 }
 
 fn unreadable(path: &Path, error: &serde_json::Error) -> Failure {
@@ -70,6 +65,7 @@ fn unreadable(path: &Path, error: &serde_json::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;

@@ -101,6 +101,7 @@ fn ensure_approved(
         }
         if !plan.privileges.is_empty() {
             check_owners(opened, plan)?;
+            check_home(home)?;
         }
         let mut allowed = run.request.allow.clone();
         // A stream is below no directory.
@@ -147,6 +148,13 @@ fn ensure_approved(
 
 /// Refuses a recipe on disk that other users can change.
 fn check_owners(opened: &OpenedRecipe, plan: &Plan) -> Result<(), Failure> {
+    let reason = if plan.privileges.iter().all(Privilege::is_secret) {
+        "the recipe asks for a secret of yours"
+    } else {
+        "the recipe needs root-equivalent privileges"
+    };
+    // What was read, whatever has its name now; then the names, by which others could have put it there.
+    opened.require_trusted(reason)?;
     let mut files = opened.files();
     let directories: Vec<PathBuf> =
         files.iter().map(|file| parent_directory(file).to_owned()).collect();
@@ -155,17 +163,18 @@ fn check_owners(opened: &OpenedRecipe, plan: &Plan) -> Result<(), Failure> {
     let own = opened.entry.directory();
     let companions = plan.companion_names();
     files.extend(own.into_iter().flat_map(|own| companions.iter().map(|name| own.join(name))));
-    let reason = if plan.privileges.iter().all(Privilege::is_secret) {
-        "the recipe asks for a secret of yours"
-    } else {
-        "the recipe needs root-equivalent privileges"
-    };
     let own = own.map(Path::to_owned).into_iter().chain(directories);
-    if let Some(owner) = opened.entry.owner() {
-        file_owners::require_trusted_user(owner, Path::new(&*opened.entry.source.path), reason)?;
-    }
     own.unique()
         .try_for_each(|directory| file_owners::require_trusted_owners(&directory, &files, reason))
+}
+
+/// Refuses a home in whose place another user can put something else: the copy of a recipe's files is there.
+fn check_home(home: &Home) -> Result<(), Failure> {
+    home.create()?;
+    let reason = "what runs with privileges is copied into it";
+    // By its name, and without links.
+    file_owners::require_own_directories(&[home.root().to_owned()], reason)?;
+    file_owners::require_trusted_owners(home.root(), &[], reason)
 }
 
 fn find_unapproved<'a>(

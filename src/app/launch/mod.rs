@@ -37,7 +37,7 @@ mod start;
 pub use approve::{approval_key, require_approved};
 pub use approved_plan::ApprovedPlan;
 pub use check::{CheckedRun, RefusedRun};
-pub use open::{OpenedRecipe, find_recipe};
+pub use open::{BatchFile, OpenedRecipe, find_recipe};
 pub use plan::{PlannedRun, is_moving_name};
 pub use prepare_error::PrepareError;
 pub use start::{continue_run, start_run};

@@ -40,9 +40,17 @@ pub struct OpenedRecipe {
     /// The recipe merged with its templates, variants and `--set`.
     pub resolved: ResolvedRecipe,
     /// The file of the batch whose cell it is.
-    batch_file: Option<PathBuf>,
+    batch_file: Option<BatchFile>,
     /// That file, or a command line that is not the user's own, gives it parameters or an image.
     is_changed_by_other: bool,
+}
+
+/// The file of a batch.
+#[derive(Clone)]
+pub struct BatchFile {
+    pub path: PathBuf,
+    /// As it was read; not for a batch that continues.
+    pub read: Option<FoundRecipe>,
 }
 
 /// Finds a recipe. Refuses a batch's file: a batch has commands of its own.
@@ -89,15 +97,11 @@ impl OpenedRecipe {
     pub fn resolve_cell(
         entry: FoundRecipe,
         settings: &[ParamSetting],
-        batch_file: Option<&Path>,
+        batch_file: Option<BatchFile>,
     ) -> Result<Self, Diagnostics> {
         let opened = Self::resolve(entry, settings, false)?;
         let is_changed = batch_file.is_some() && opened.is_changed_by(settings);
-        Ok(Self {
-            batch_file: batch_file.map(Path::to_owned),
-            is_changed_by_other: is_changed,
-            ..opened
-        })
+        Ok(Self { batch_file, is_changed_by_other: is_changed, ..opened })
     }
 
     /// Takes the settings of the command line for somebody else's than the user's.
@@ -121,7 +125,7 @@ impl OpenedRecipe {
 
     /// Who gives it parameters or an image, if not the user: the file of a batch, or a program's command line.
     pub(super) fn changed_by(&self) -> Option<String> {
-        let author = self.batch_file.as_ref().map(|file| file.display().to_string());
+        let author = self.batch_file.as_ref().map(|file| file.path.display().to_string());
         self.is_changed_by_other.then(|| author.unwrap_or_else(|| "the command line".to_owned()))
     }
 
@@ -130,18 +134,31 @@ impl OpenedRecipe {
         self.is_changed_by_other && self.batch_file.is_none()
     }
 
-    /// The files whose authors decide what it does, of those that are not of this program: a recipe on disk by its name,
-    /// and by where the directory is in which it was read, whatever has that name now.
+    /// The files whose authors decide what it does, of those that are not of this program: a recipe on disk and the file of
+    /// its batch by their names, and by where the directories are in which they were read, whatever has those names now.
     pub fn files(&self) -> Vec<PathBuf> {
-        let named = PathBuf::from(&*self.entry.source.path);
-        let held = self.entry.held_directory();
-        let read = held.map(|held| {
+        let named = self.entry.held_directory().map(|_| PathBuf::from(&*self.entry.source.path));
+        let of_batch = self.batch_file.as_ref().map(|file| file.path.clone());
+        let read = self.origins().filter_map(|entry| {
+            let named = Path::new(&*entry.source.path);
             // Without /proc nothing is there, so that nothing is approved for it.
-            let directory = held.current_path().unwrap_or_default();
-            directory.join(named.file_name().unwrap_or_default())
+            let directory = entry.held_directory()?.current_path().unwrap_or_default();
+            Some(directory.join(named.file_name().unwrap_or_default()))
         });
-        let own = held.map(|_| named.clone());
-        own.into_iter().chain(read).chain(self.batch_file.clone()).unique().collect()
+        named.into_iter().chain(of_batch).chain(read).unique().collect()
+    }
+
+    /// Checks the same files, with templates and the lock, as they were read. The error ends with the reason.
+    ///
+    /// # Errors
+    /// Another user owned or could write one of them, or the directory in which it was read.
+    pub fn require_trusted(&self, reason: &str) -> Result<(), Failure> {
+        self.origins().try_for_each(|entry| entry.require_trusted(reason))
+    }
+
+    fn origins(&self) -> impl Iterator<Item = &FoundRecipe> {
+        let of_batch = self.batch_file.iter().filter_map(|file| file.read.as_ref());
+        iter::once(&self.entry).chain(of_batch)
     }
 
     /// The directory that the plan names for the recipe's files. Those of a built-in recipe, run or extended, are on no
@@ -237,13 +254,14 @@ mod tests {
     /// Parameters are parts of commands: those of a batch's file are its author's.
     #[test]
     fn a_built_in_recipe_with_the_parameters_of_a_file_is_not_trusted() {
-        let open = |settings: &[(&str, &str)], file: Option<&Path>| {
+        let open = |settings: &[(&str, &str)], file: Option<&str>| {
             let entry = catalog::open_recipe("training-benchmarks/amd/mi350x/qwen3-8b-madengine");
             let settings = settings.iter().map(|(name, value)| ParamSetting::new(*name, *value));
             let settings: Vec<ParamSetting> = settings.collect();
+            let file = file.map(|path| BatchFile { path: path.into(), read: None });
             OpenedRecipe::resolve_cell(entry.unwrap(), &settings, file).unwrap()
         };
-        let file = Some(Path::new("/srv/batch.yaml"));
+        let file = Some("/srv/batch.yaml");
         let (variant, parameter) = (("by", "madengine"), ("revision", "x'; touch /tmp/x; '"));
         assert!(open(&[variant], file).is_trusted());
         assert!(open(&[variant, parameter], None).is_trusted(), "the user's own");

@@ -66,7 +66,7 @@ fn try_execute(
     let schedule = &record.plan.schedule.trial_runs;
     let planned = trial_runs.iter().filter_map(|run| schedule.get(run - 1));
     let positions: BTreeSet<usize> = planned.map(|trial_run| trial_run.cell).collect();
-    let cells = CellRecipes::open_at_positions(&record.plan, &positions)?;
+    let cells = CellRecipes::open_at_positions(&record.plan, None, &positions)?;
     require_unchanged(&record, &cells, task.id())?;
     let site: Site = node::saved_site(&array.directory)?;
     let gpus = node::job_gpus(&record.plan.execution.gpus, &site);
