@@ -1,7 +1,9 @@
 //! Containers and processes on a real engine.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use crate::support::lab::{LABEL, Lab, Named};
+use std::collections::BTreeMap;
+
+use crate::support::lab::{LABEL, Lab, Named, docker};
 use crate::support::remedy::with_remedy;
 use crate::support::wait::wait_until_async;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
@@ -26,6 +28,43 @@ async fn ended(engine: &DockerEngine, exec: &str) -> ExecStatus {
     })
     .await;
     status
+}
+
+/// Its variables are read by runtimes for GPUs, and its labels are those of all its containers.
+#[tokio::test]
+#[ignore = "needs the lab"]
+async fn an_images_own_settings_give_nothing() {
+    let lab = Lab::here().await;
+    let (made_from, name) = (Named::new("from"), Named::new("image"));
+    docker(&["create", "--name", &made_from.0, &lab.busybox()]);
+    let change = "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_IMEX_CHANNELS=0 KEPT=1";
+    let image = format!("retrial-test-settings:{}", std::process::id());
+    let label = format!("LABEL {LABEL}=image");
+    let committed = ["commit", "--change", change, "--change", &label, &made_from.0, &image];
+    docker(&committed);
+    let gpus = Some(GpuDevices::All);
+    let mut spec = ContainerSpec { image: image.clone(), gpus, ..lab.waiting(&name) };
+    let environment = async |spec: &ContainerSpec| {
+        let id = lab.engine.create_container(spec).await.unwrap();
+        let created = lab.engine.inspect_container(&id).await.unwrap().unwrap();
+        lab.engine.remove_container(&id).await.unwrap();
+        assert_eq!(created.env.iter().filter(|one| one.starts_with("KEPT=1")).count(), 1);
+        created.env.into_iter().find(|one| one.starts_with("NVIDIA_IMEX_CHANNELS")).unwrap()
+    };
+    assert_eq!(environment(&spec).await, "NVIDIA_IMEX_CHANNELS=");
+    spec.env = vec![("NVIDIA_IMEX_CHANNELS".to_owned(), "1".to_owned())];
+    assert_eq!(environment(&spec).await, "NVIDIA_IMEX_CHANNELS=1");
+    // One of ours in which the label is empty, and somebody else's.
+    spec.labels = BTreeMap::from([(LABEL.to_owned(), String::new())]);
+    let own = lab.engine.create_container(&spec).await.unwrap();
+    let stranger = format!("theirs-{}", std::process::id());
+    docker(&["create", "--name", &stranger, &image]);
+    let found = lab.engine.list_containers(&format!("{LABEL}=image")).await.unwrap();
+    let all = lab.engine.list_containers(LABEL).await.unwrap();
+    docker(&["rm", &own, &stranger]);
+    docker(&["rmi", &image]);
+    assert_eq!(found, []);
+    assert!(all.iter().all(|one| one.id != own && one.name != stranger));
 }
 
 #[tokio::test]

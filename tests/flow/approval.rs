@@ -619,7 +619,7 @@ fn an_imported_run_is_only_read() {
     let tool = data.path().join("tool");
     fs::write(&tool, "").unwrap();
     fs::set_permissions(&tool, fs::Permissions::from_mode(0o4755)).unwrap();
-    let name = format!("flow-imported-{}", std::process::id());
+    let name = format!("retrial-flow-imported-{}", std::process::id());
     let run_label = format!("io.retrial.run={id}");
     let labels = ["--label", &run_label, "--label", "io.retrial.user=flow"];
     let image = image("busybox");

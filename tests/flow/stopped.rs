@@ -306,7 +306,7 @@ fn clean_searches_what_a_container_of_another_machine_could_write() {
     let left = part.join("writable/own/sh");
     std::fs::write(&left, "").unwrap();
     std::fs::set_permissions(&left, Permissions::from_mode(0o4755)).unwrap();
-    let name = format!("flow-n2-{}", std::process::id());
+    let name = format!("retrial-flow-n2-{}", std::process::id());
     let path = format!("io.retrial.path={}", part.display());
     let run_label = format!("io.retrial.run={id}");
     let image = image("busybox");
@@ -324,7 +324,7 @@ fn clean_leaves_containers_of_other_users() {
     let lab = lab.measures("true");
     lab.run(&[]).expect_exit(0);
     let id = lab.id();
-    let name = format!("flow-ann-{}", std::process::id());
+    let name = format!("retrial-flow-ann-{}", std::process::id());
     let labels = [
         format!("io.retrial.run={id}"),
         "io.retrial.path=/home/ann/.local/share/retrial/runs/hers".to_owned(),

@@ -16,7 +16,7 @@ object! {
         cap_drop: Vec<String> = FieldType::List(&FieldType::Text(CAPABILITY), 0),
         /// The container's host name.
         hostname: Option<String> = FieldType::Text(LINE),
-        /// A runtime of the engine: nvidia, amd.
+        /// A runtime of the engine: nvidia, amd. It reads `NVIDIA_VISIBLE_DEVICES` of the recipe, not of the image.
         runtime: Option<String> = FieldType::Text(LINE),
         /// The most memory, bytes: 64G.
         memory: Option<u64> = FieldType::Size(ByteUnits::Docker),

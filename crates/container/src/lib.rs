@@ -6,6 +6,7 @@ mod engine;
 mod extra_flags;
 pub mod first_process;
 pub mod formats;
+mod gpu_runtime;
 mod image_ref;
 mod options;
 mod privilege;
@@ -15,6 +16,7 @@ mod ulimit;
 pub use engine::{EngineCapabilities, EngineInfo};
 pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL_MOUNT;
+pub use gpu_runtime::{is_device_request, requests_more_than_gpus, withdrawn_requests};
 pub use image_ref::{ImageRef, ImageRefFault, InvalidImageRef};
 pub use options::{OptionValue, RunOption};
 pub use privilege::{

@@ -162,6 +162,7 @@ pub struct ContainerState {
     pub image: String,
     /// Its first process on the engine's machine, while it runs.
     pub pid: Option<u32>,
+    /// Those that are not empty.
     pub labels: BTreeMap<String, String>,
     /// Environment of its first process, `NAME=VALUE` each: the image's and its own.
     pub env: Vec<String>,
@@ -243,7 +244,7 @@ pub trait Engine: Send + Sync {
     /// Returns the paths that a container mounts, or will mount when it starts.
     async fn list_bind_mounts(&self, container: &str) -> Result<Vec<BindMount>, EngineError>;
 
-    /// Lists the containers, running or not, that have a label (`key` or `key=value`).
+    /// Lists the containers, running or not, that have Retrial's names and a label (`key` or `key=value`).
     async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
 
     /// Waits until a container does not run any more; at once where it does not, or no longer exists.

@@ -12,8 +12,9 @@ use retrial_document::escape_harmful;
 use super::access::{AccessKind, HostAccess, HostPath, Namespace, container_accesses};
 use retrial_container::{
     ContainerSpec, is_accelerator_device, is_confined_capability, is_root_capability,
-    is_usual_security_option,
+    is_usual_security_option, requests_more_than_gpus,
 };
+use retrial_recipe::expression::{ExpressionScope, Template, render_template};
 use retrial_recipe::model::{Container, Recipe};
 
 /// A root-equivalent privilege, and its source.
@@ -141,6 +142,7 @@ pub(super) fn privilege_for_access(
         | AccessKind::SecurityOption { .. }
         | AccessKind::Namespace { .. }
         | AccessKind::Runtime { .. }
+        | AccessKind::RuntimeRequest { .. }
         | AccessKind::Device { .. } => flag_privilege(access),
     }
 }
@@ -218,6 +220,11 @@ fn flag_privilege(access: &HostAccess) -> Option<Privilege> {
             format!("runtime {runtime}"),
             "a runtime of the engine that the recipe chooses: it may not confine the container",
         ),
+        AccessKind::RuntimeRequest { setting } => (
+            "dev-mem",
+            setting.clone(),
+            "a runtime for GPUs gives devices for it that are not only GPUs",
+        ),
         AccessKind::Device { device } if !is_accelerator_device(device) => (
             "dev-mem",
             format!("devices {device}"),
@@ -259,18 +266,24 @@ fn namespace_privilege(namespace: Namespace, value: &str) -> Option<(&'static st
 
 /// Removes the privileges of a recipe's containers that a GPU does not need; returns what is removed.
 pub fn remove_recipe_privileges(recipe: &mut Recipe) -> Vec<Privilege> {
-    let mut removed = remove_container_privileges(&mut recipe.container, "container");
+    let scope = recipe.expression_scope();
+    let mut removed = remove_container_privileges(&mut recipe.container, "container", &scope);
     for (name, service) in &mut recipe.services {
         if let Some(own) = &mut service.own_container {
             let place = format!("services.{name}.container");
-            removed.extend(remove_container_privileges(&mut own.flags, &place));
+            removed.extend(remove_container_privileges(&mut own.flags, &place, &scope));
         }
     }
     removed
 }
 
 /// `place` is the container's key in the recipe.
-fn remove_container_privileges(container: &mut Container, place: &str) -> Vec<Privilege> {
+fn remove_container_privileges(
+    container: &mut Container,
+    place: &str,
+    scope: &ExpressionScope,
+) -> Vec<Privilege> {
+    let render = |value: &Template| render_template(value, scope).unwrap_or(value.0.clone());
     let flags = ContainerSpec {
         privileged: container.privileged,
         ipc: container.ipc.clone(),
@@ -280,6 +293,7 @@ fn remove_container_privileges(container: &mut Container, place: &str) -> Vec<Pr
         devices: container.devices.clone(),
         cap_add: container.cap_add.clone(),
         security_opt: container.security_opt.clone(),
+        env: container.env.iter().map(|(name, value)| (name.clone(), render(value))).collect(),
         extra: container.extra.clone(),
         ..ContainerSpec::default()
     };
@@ -289,6 +303,7 @@ fn remove_container_privileges(container: &mut Container, place: &str) -> Vec<Pr
     container.cap_add.retain(|name| is_confined_capability(name));
     container.security_opt.retain(|option| is_usual_security_option(option));
     container.devices.retain(|device| is_accelerator_device(device));
+    container.env.retain(|(name, value)| !requests_more_than_gpus(name, &render(value)));
     for (namespace, value) in [
         (Namespace::Pid, &mut container.pid),
         (Namespace::Ipc, &mut container.ipc),
@@ -310,19 +325,21 @@ mod tests {
 
     #[test]
     fn root_equivalent_privileges_are_removed_and_reported() {
-        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\ncontainer:\n  privileged: true\n  pid: host\n  devices: [/dev/kfd, /dev/dri, /dev/mem]\n  cap_add: [CAP_SYS_ADMIN, SYS_PTRACE]\n  security_opt: [seccomp=unconfined]\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
+        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\ncontainer:\n  privileged: true\n  pid: host\n  devices: [/dev/kfd, /dev/dri, /dev/mem]\n  cap_add: [CAP_SYS_ADMIN, SYS_PTRACE]\n  security_opt: [seccomp=unconfined]\n  env: { NVIDIA_GDS: enabled, NVIDIA_VISIBLE_DEVICES: \"${{ 1 + 1 }}\" }\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
         let source = retrial_recipe::Source::new("r.yaml", text);
         let resolved =
             retrial_recipe::resolve_recipe("r", &source, &retrial_recipe::NoTemplates, &[])
                 .unwrap();
+        let scope = resolved.recipe.expression_scope();
         let mut container = resolved.recipe.container;
-        let removed = remove_container_privileges(&mut container, "container");
+        let removed = remove_container_privileges(&mut container, "container", &scope);
         assert!(!container.privileged && container.pid.is_none());
         assert_eq!(container.devices, ["/dev/kfd", "/dev/dri"]);
         assert_eq!(container.cap_add, ["SYS_PTRACE"]);
         assert_eq!(container.security_opt, ["seccomp=unconfined"]);
-        assert_eq!(removed.len(), 4, "{removed:?}");
-        assert_eq!(remove_container_privileges(&mut container, "container"), []);
+        assert_eq!(container.env.len(), 1);
+        assert_eq!(removed.len(), 5, "{removed:?}");
+        assert_eq!(remove_container_privileges(&mut container, "container", &scope), []);
     }
 
     #[test]

@@ -76,7 +76,12 @@ impl Engine for Fake {
             oom_killed: false,
             image: image(&spec.image).id,
             pid: None,
-            labels: spec.labels.clone(),
+            labels: spec
+                .labels
+                .clone()
+                .into_iter()
+                .filter(|(_, value)| !value.is_empty())
+                .collect(),
             env: Vec::new(),
         };
         state.containers.insert(id.clone(), (spec.clone(), made));

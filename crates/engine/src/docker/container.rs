@@ -1,7 +1,7 @@
 //! Docker as an [`Engine`]: the life of a container (create, start, inspect, stop, remove) is here, the
 //! rest in modules of its own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -27,10 +27,13 @@ use crate::api::{
     ImageProgress, RegistryAuth,
 };
 use crate::error::EngineError;
-use retrial_container::{ContainerSpec, EngineCapabilities, EngineInfo};
+use retrial_container::{ContainerSpec, EngineCapabilities, EngineInfo, withdrawn_requests};
 
 /// Copying an image's files into a fresh volume, or a GPU runtime's set-up, is slow.
 const CREATE_TIMEOUT: Duration = Duration::from_mins(10);
+
+/// The names of our containers: an image may have our labels, and then those of whoever uses it have them, too.
+const OWN_NAMES: &str = "^/?retrial-";
 
 /// Deleting the layer of a container that wrote much.
 const REMOVE_TIMEOUT: Duration = Duration::from_mins(10);
@@ -50,6 +53,46 @@ fn shorten_command(words: &[String]) -> String {
     match line.char_indices().nth(MAX_LOGGED_COMMAND) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+impl DockerEngine {
+    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
+        let options = CreateContainerOptions {
+            name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
+            ..CreateContainerOptions::default()
+        };
+        let request = create::create_request(spec, &self.proxies)?;
+        let patient = self.client.clone().with_timeout(CREATE_TIMEOUT);
+        match patient.create_container(Some(options), request).await {
+            Ok(made) => Ok(made.id),
+            Err(error) if is_not_found_error(&error) => Err(EngineError::Refused {
+                operation: format!("create {}", spec.name),
+                status: 404,
+                reason: format!("it does not have the image {}", spec.image),
+                refusal: None,
+                help: Some(
+                    "the image was removed after it was pulled: run again, or `--pull missing`"
+                        .into(),
+                ),
+            }),
+            Err(error) => Err(to_engine_error(&format!("create {}", spec.name), error)),
+        }
+    }
+
+    /// Returns the variables that withdraw what a container's image asks of a runtime for GPUs. The created container is
+    /// examined, since a tag may have moved.
+    async fn find_image_requests(
+        &self,
+        spec: &ContainerSpec,
+        container: &str,
+    ) -> Result<Vec<(String, String)>, EngineError> {
+        let answer = self.client.inspect_container(container, None).await;
+        let made = answer.map_err(|error| to_container_error("inspect", container, error))?;
+        let environment = made.config.and_then(|config| config.env).unwrap_or_default();
+        let runtime = made.host_config.and_then(|config| config.runtime);
+        let has_gpu_request = spec.gpus.is_some();
+        Ok(withdrawn_requests(&environment, &spec.env, runtime.as_deref(), has_gpu_request))
     }
 }
 
@@ -106,25 +149,15 @@ impl Engine for DockerEngine {
 
     #[instrument(level = "debug", skip_all, fields(name = spec.name, image = %spec.image), err(level = "debug"))]
     async fn create_container(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
-        let options = CreateContainerOptions {
-            name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
-            ..CreateContainerOptions::default()
-        };
-        let request = create::create_request(spec, &self.proxies)?;
-        let patient = self.client.clone().with_timeout(CREATE_TIMEOUT);
-        match patient.create_container(Some(options), request).await {
-            Ok(made) => Ok(made.id),
-            Err(error) if is_not_found_error(&error) => Err(EngineError::Refused {
-                operation: format!("create {}", spec.name),
-                status: 404,
-                reason: format!("it does not have the image {}", spec.image),
-                refusal: None,
-                help: Some(
-                    "the image was removed after it was pulled: run again, or `--pull missing`"
-                        .into(),
-                ),
-            }),
-            Err(error) => Err(to_engine_error(&format!("create {}", spec.name), error)),
+        let mut own = spec.clone();
+        loop {
+            let id = self.create(&own).await?;
+            let withdrawn = self.find_image_requests(&own, &id).await?;
+            if withdrawn.is_empty() {
+                return Ok(id);
+            }
+            self.remove_container(&id).await?;
+            own.env.extend(withdrawn);
         }
     }
 
@@ -190,7 +223,10 @@ impl Engine for DockerEngine {
     async fn list_containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         let options = ListContainersOptions {
             all: true,
-            filters: Some(HashMap::from([("label".into(), vec![label.to_owned()])])),
+            filters: Some(HashMap::from([
+                ("label".into(), vec![label.to_owned()]),
+                ("name".into(), vec![OWN_NAMES.to_owned()]),
+            ])),
             ..ListContainersOptions::default()
         };
         let containers = self
@@ -201,7 +237,9 @@ impl Engine for DockerEngine {
         let ids: Vec<String> =
             containers.into_iter().filter_map(|container| container.id).collect();
         let states = try_join_all(ids.iter().map(|id| self.inspect_container(id))).await?;
-        Ok(states.into_iter().flatten().collect())
+        let key = label.split('=').next().unwrap_or_default();
+        let labelled = states.into_iter().flatten().filter(|one| one.labels.contains_key(key));
+        Ok(labelled.collect())
     }
 
     #[instrument(level = "debug", skip_all, fields(%container), err(level = "debug"))]
@@ -327,6 +365,11 @@ fn parse_lenient_state(answer: &str) -> Option<ContainerState> {
     Some(to_container_state(serde_json::from_value(answer).ok()?))
 }
 
+/// An empty label says that the image's own of that name does not count.
+fn non_empty_labels(labels: HashMap<String, String>) -> BTreeMap<String, String> {
+    labels.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
 fn to_container_state(inspection: ContainerInspectResponse) -> ContainerState {
     let state = inspection.state.unwrap_or_default();
     let running = state.running.unwrap_or(false);
@@ -341,7 +384,7 @@ fn to_container_state(inspection: ContainerInspectResponse) -> ContainerState {
         oom_killed: state.oom_killed.unwrap_or(false),
         image: inspection.image.unwrap_or_default(),
         pid: state.pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0),
-        labels: config.labels.unwrap_or_default().into_iter().collect(),
+        labels: non_empty_labels(config.labels.unwrap_or_default()),
         env: config.env.unwrap_or_default(),
     }
 }

@@ -2,7 +2,9 @@
 //! decided.
 
 use super::{AccessKind, HostAccess, HostPath, Namespace};
-use retrial_container::{ContainerSpec, ExtraFlags, Mount};
+use retrial_container::{
+    ContainerSpec, ExtraFlags, Mount, is_device_request, requests_more_than_gpus,
+};
 
 /// Returns what a container can use of this machine. `recipient` is its key in the recipe.
 pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<HostAccess> {
@@ -16,6 +18,7 @@ pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<Hos
         cap_add,
         security_opt,
         mounts,
+        env,
         extra,
         // Of its own image, or without access to anything.
         name: _,
@@ -25,7 +28,6 @@ pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<Hos
         group_add: _,
         shm_size: _,
         ulimits: _,
-        env: _,
         workdir: _,
         user: _,
         init: _,
@@ -73,6 +75,11 @@ pub fn container_accesses(container: &ContainerSpec, recipient: &str) -> Vec<Hos
         Some(AccessKind::Namespace { namespace, value })
     }));
     kinds.extend(runtime.iter().map(|runtime| AccessKind::Runtime { runtime: runtime.clone() }));
+    let requests = env.iter().filter(|(name, value)| requests_more_than_gpus(name, value));
+    let requests = requests.map(|(name, value)| format!("env {name}={value}"));
+    let mounted = mounts.iter().filter(|mount| is_device_request(&mount.target));
+    let requests = requests.chain(mounted.map(|mount| format!("mounts {mount}")));
+    kinds.extend(requests.map(|setting| AccessKind::RuntimeRequest { setting }));
     let source = |mount: &Mount| AccessKind::Mount(HostPath::new(&mount.source));
     kinds.extend(mounts.iter().map(source));
     let kinds = kinds.into_iter();

@@ -56,6 +56,11 @@ pub enum AccessKind {
         /// As written in the recipe: `/dev/kfd`.
         device: String,
     },
+    /// Devices that are not only GPUs, by what a runtime for GPUs reads.
+    RuntimeRequest {
+        /// `env NVIDIA_IMEX_CHANNELS=0`
+        setting: String,
+    },
     /// A mounted file or directory.
     Mount(HostPath),
     /// A read-only file of the GPU's driver.

@@ -103,8 +103,14 @@ fn every_kind_of_step_is_in_the_list() {
 
 #[test]
 fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
-    let needs =
-        |flags: &str| names(&plan(&format!("image: a:1\ncontainer: {{ {flags} }}\n"), REST));
+    let needs = |flags: &str| {
+        names(&plan(
+            &format!(
+                "image: a:1\nparams: {{ at: {{ type: path, default: /var/run/nvidia-container-devices }} }}\ncontainer: {{ {flags} }}\n"
+            ),
+            REST,
+        ))
+    };
     for (flags, expected) in [
         ("network: 'container:db'", "namespaces container.network container:db"),
         ("network: theirs", "namespaces container.network theirs"),
@@ -112,6 +118,15 @@ fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
         ("userns: host", "namespaces container.userns host"),
         ("cgroupns: host", "namespaces container.cgroupns host"),
         ("runtime: kata", "security-options container.runtime kata"),
+        ("env: { NVIDIA_IMEX_CHANNELS: 0 }", "dev-mem container.env NVIDIA_IMEX_CHANNELS=0"),
+        (
+            "runtime: nvidia, env: { NVIDIA_VISIBLE_DEVICES: management.nvidia.com/gpu=all }",
+            "dev-mem container.env NVIDIA_VISIBLE_DEVICES=management.nvidia.com/gpu=all",
+        ),
+        (
+            "mounts: ['./null:${{ params.at }}/all']",
+            "dev-mem container.mounts /recipe/null:/var/run/nvidia-container-devices/all",
+        ),
         ("pid: host", "host-pid container.pid host"),
         ("cap_add: [SYS_TIME], network: host", "capabilities container.cap_add SYS_TIME"),
         ("cap_add: [CAP_NET_ADMIN]", "capabilities container.cap_add CAP_NET_ADMIN"),

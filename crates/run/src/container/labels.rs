@@ -38,7 +38,10 @@ pub fn container_labels(run: &str) -> BTreeMap<String, String> {
     ]);
     let job_id = std::env::var("SLURM_JOB_ID").ok();
     let job = job_id.map(|id| (JOB_LABEL.to_owned(), id));
-    own.into_iter().chain(job).collect()
+    // A label that is not set would be the image's own.
+    let all = [PATH_LABEL, GPU_LABEL, CACHE_LABEL, JOB_LABEL];
+    let unset = all.map(|name| (name.to_owned(), String::new())).into_iter();
+    unset.chain(own).chain(job).collect()
 }
 
 /// Returns the owner of a container of ours by its labels, if that is another user.
