@@ -653,19 +653,27 @@ fn a_run_of_another_user_is_not_resumed() {
     lab.retrial(&["clean", "--all"]).expect_exit(0);
 }
 
-/// The copy of a recipe's files is there.
+/// The copy of a recipe's files is there, and what steps fill.
 #[test]
 #[ignore = "needs the lab"]
-fn nothing_runs_with_privileges_in_a_home_that_others_can_replace() {
+fn nothing_runs_with_privileges_in_a_home_or_a_cache_that_others_can_replace() {
     let shared = tempfile::tempdir().unwrap();
     let lab = Lab::new().home(&shared.path().join("home")).file("files/x", "");
     let keys = "container: { cap_add: [SYS_TIME], mounts: ['./files:/files'] }";
     let lab = lab.recipe(&recipe_with(keys, &case("main", "true", "")));
     fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let refused = lab.run(&["--allow", "capabilities"]).expect_exit(2);
-    refused.prints("is writable by other users (mode 0777)").prints("is copied into it");
+    refused.prints("is writable by other users (mode 0777)").prints("is taken from it");
     fs::set_permissions(shared.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     lab.run(&["--allow", "capabilities"]).expect_exit(0);
+    let public = lab.path("public");
+    fs::create_dir(&public).unwrap();
+    fs::set_permissions(&public, fs::Permissions::from_mode(0o777)).unwrap();
+    let lab = lab.env("RETRIAL_CACHE", public.join("cache").to_str().unwrap());
+    lab.run(&["--allow", "capabilities"]).expect_exit(0);
+    let cached = "container: { cap_add: [SYS_TIME], cache_mounts: { x: /x } }";
+    let lab = lab.recipe(&recipe_with(cached, &case("main", "true", "")));
+    lab.run(&["--allow", "capabilities"]).expect_exit(2).prints("is taken from it");
 }
 
 fn bind((from, to): (PathBuf, PathBuf)) -> Small {

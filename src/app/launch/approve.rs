@@ -1,6 +1,7 @@
 //! The fourth step: a person approves the root-equivalent privileges of a recipe, and the secrets that it is given.
 //! What needs approval, and which files belong to it, is the plan's list of accesses; nothing else is examined here.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
@@ -20,7 +21,7 @@ use retrial_document::escape_harmful;
 use retrial_plan::Plan;
 use retrial_plan::privilege::{HOST_PRIVILEGE, Privilege};
 use retrial_store::Home;
-use retrial_store::files::parent_directory;
+use retrial_store::files::{create_private_directory, parent_directory};
 
 /// The most commands that show the steps of plans.
 const MAX_PLAN_COMMANDS: usize = 3;
@@ -101,7 +102,7 @@ fn ensure_approved(
         }
         if !plan.privileges.is_empty() {
             check_owners(opened, plan)?;
-            check_home(home)?;
+            check_own_directories(global, plan)?;
         }
         let mut allowed = run.request.allow.clone();
         // A stream is below no directory.
@@ -168,13 +169,20 @@ fn check_owners(opened: &OpenedRecipe, plan: &Plan) -> Result<(), Failure> {
         .try_for_each(|directory| file_owners::require_trusted_owners(&directory, &files, reason))
 }
 
-/// Refuses a home in whose place another user can put something else: the copy of a recipe's files is there.
-fn check_home(home: &Home) -> Result<(), Failure> {
-    home.create()?;
-    let reason = "what runs with privileges is copied into it";
-    // By its name, and without links.
-    file_owners::require_own_directories(&[home.root().to_owned()], reason)?;
-    file_owners::require_trusted_owners(home.root(), &[], reason)
+/// Refuses a home or a cache in whose place another user can put something else: the copy of a recipe's files and its
+/// cached directories are there.
+fn check_own_directories(global: &GlobalOptions, plan: &Plan) -> Result<(), Failure> {
+    let mut containers = plan.containers();
+    let is_cached = containers.any(|container| !container.cache_mounts.is_empty())
+        || plan.cached_directories().next().is_some();
+    let cache = is_cached.then_some(&*global.cache);
+    iter::once(global.home.root()).chain(cache).try_for_each(|directory| {
+        create_private_directory(directory)?;
+        let reason = "what runs with privileges is taken from it";
+        // By its name, and without links.
+        file_owners::require_own_directories(&[directory.to_owned()], reason)?;
+        file_owners::require_trusted_owners(directory, &[], reason)
+    })
 }
 
 fn find_unapproved<'a>(
