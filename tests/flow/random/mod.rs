@@ -7,6 +7,7 @@ mod host;
 mod hostile;
 mod kills;
 mod machines;
+mod owners;
 mod services;
 
 use std::fs;
