@@ -4,6 +4,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use crate::support::corpus::unpacked;
 use rstest::rstest;
 
 const RECIPE: &str = "\
@@ -176,8 +177,12 @@ fn inference_perf_load(concurrency: f64, rate: f64) -> String {
 
 /// Judges the outputs of a call, of which each point has a copy.
 fn judge_call(client: &str, files: &[(&str, String)]) -> Output {
+    judge_points(&IN_ONE_CALL.replace("CLIENT", client), files)
+}
+
+fn judge_points(recipe: &str, files: &[(&str, String)]) -> Output {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("recipe.yaml"), IN_ONE_CALL.replace("CLIENT", client)).unwrap();
+    fs::write(directory.path().join("recipe.yaml"), recipe).unwrap();
     for point in ["serving-1", "serving-4"] {
         let folder = directory.path().join("out").join(point);
         fs::create_dir_all(&folder).unwrap();
@@ -236,4 +241,47 @@ fn a_load_of_another_concurrency_is_none_of_the_point() {
     let output = format!("{{\"benchmarks\": [{}]}}", guidellm_load(1.0, 89.0));
     let judged = judge_call("guidellm", &[("sweep.json", output)]);
     assert_judged(&judged, 1, "concurrency 1 (sweep.json); required 4, the point's");
+}
+
+#[test]
+fn a_point_has_the_load_of_its_concurrency_though_its_call_makes_others() {
+    let recipe = IN_ONE_CALL
+        .replace("commands: { bench: { run: bench } }\n", "")
+        .replace("from: bench", "run: bench")
+        .replace("CLIENT", "guidellm");
+    let [one, four] = [guidellm_load(1.0, 89.0), guidellm_load(4.0, 322.0)];
+    let output = format!("{{\"benchmarks\": [{one}, {four}]}}");
+    let judged = judge_points(&recipe, &[("sweep.json", output)]);
+    assert_judged(&judged, 0, "Both published figures hold");
+}
+
+#[rstest]
+#[case("guidellm", "guidellm/sweep.json", 229.346)]
+#[case("aiperf", "aiperf/c4/profile_export_aiperf.json", 234.185)]
+#[case("inference-perf", "inference-perf/sweep/stage_1_lifecycle_metrics.json", 263.639)]
+#[case("inferencex", "inferencex/c4.json", 247.378)]
+#[ignore = "needs the corpus"]
+fn the_templates_of_clients_read_recorded_outputs(
+    #[case] client: &str,
+    #[case] file: &str,
+    #[case] rate: f64,
+) {
+    let recipe = format!(
+        "schema: 1
+extends: {client}-curve
+title: A server
+submission: {{ suite: house, benchmark: case }}
+image: debian:bookworm-slim
+params: {{ output_len: {{ default: 32 }} }}
+scenarios: {{ serving: {{ performance: {{ sweep: {{ concurrency: [4] }} }} }} }}
+"
+    );
+    let corpus = unpacked("serving.tar.xz");
+    let path = corpus.path().join("serving/clients").join(file);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let output = judge_points(&recipe, &[(name, text)]);
+    assert_judged(&output, 0, "output_throughput");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains(&format!("{rate}")), "{shown}");
 }

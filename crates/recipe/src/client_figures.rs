@@ -1,5 +1,5 @@
-//! The figures of a measurement's client: declared where the recipe declares none of the name. Points of a sweep that share
-//! a command are the loads of one call of the client.
+//! The figures of a measurement's client: declared where the recipe declares none of the name. A point of a
+//! sweep has the load of its concurrency, also where points share a command, whose call makes the loads of all.
 
 use std::collections::BTreeMap;
 
@@ -28,11 +28,10 @@ pub(super) fn declare_client_figures(recipe: &mut Node) {
             *before - 1
         });
         let is_shared = measurement.value.get("from").is_some();
-        let concurrency =
-            point.filter(|point| is_shared && point.text_at("axis") == Some(CONCURRENCY));
+        let concurrency = point.filter(|point| point.text_at("axis") == Some(CONCURRENCY));
         let concurrency = concurrency.and_then(|point| point.text_at("value")?.parse().ok());
-        let load = number.zip(concurrency);
-        let load = load.map(|(number, concurrency)| LoadOfCall { number, concurrency });
+        let number = number.filter(|_| is_shared);
+        let load = concurrency.map(|concurrency| LoadOfCall { number, concurrency });
         declare_figures(&mut measurement.value, load);
     }
 }

@@ -20,8 +20,8 @@ pub struct ClientFigure {
 /// One of the loads that a call of a client makes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOfCall {
-    /// Its number, from 0.
-    pub number: usize,
+    /// Its number, from 0; none if the call makes no other.
+    pub number: Option<usize>,
     /// The most requests at a time.
     pub concurrency: f64,
 }
@@ -247,10 +247,12 @@ impl Client {
     /// Returns the name of the output of one of the loads that a call makes.
     pub fn output_file_of(self, load: LoadOfCall) -> String {
         let Layout { file, file_of_load, .. } = *self.layout();
-        if file_of_load.is_empty() {
-            return file.to_owned();
+        match load.number {
+            Some(number) if !file_of_load.is_empty() => {
+                file_of_load.replace("{}", &number.to_string())
+            }
+            _ => file.to_owned(),
         }
-        file_of_load.replace("{}", &load.number.to_string())
     }
 
     /// Returns the figures that its output states of its only load, or of one of those that a call makes.
