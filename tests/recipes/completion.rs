@@ -35,6 +35,7 @@ const LLAMA: &str = "v6.0/llama2-70b-mi355x";
 #[case(&["run", "./mine.yaml", "--set", ""], "backend=fast")]
 #[case(&["plan", "./mine.yaml", "--skip", "ca"], "case-performance")]
 #[case(&["run", LLAMA, "--scenario", "of"], "offline")]
+#[case(&["run", "inferencex/dsr1-fp8-8k1k-h200", "--point", ""], "8")]
 #[case(&["logs", "la"], "last")]
 #[case(&["run", LLAMA, "--site", ""], "lab")]
 fn names_of_recipes_and_of_their_parts_are_completed(

@@ -161,6 +161,17 @@ impl LoadedRecipe {
         names.unique().collect()
     }
 
+    /// Returns the points of its sweeps, each with its axis.
+    pub fn sweep_points(&self) -> Vec<(String, String)> {
+        let modes = self.written_scenarios().flat_map(|(_, scenario)| scenario.present_entries());
+        let axes = modes.flat_map(|(_, mode)| mode.present_entries_at("sweep"));
+        let points = axes.flat_map(|(axis, points)| {
+            let points = points.items().iter().filter_map(|point| point.text());
+            points.map(move |point| (point.to_owned(), axis.to_owned()))
+        });
+        points.unique().collect()
+    }
+
     /// Returns the figures that the recipe names: its own, published ones, limits. `LoadGen` has more.
     pub fn figure_names(&self) -> Vec<String> {
         let scenarios = self.written_scenarios();

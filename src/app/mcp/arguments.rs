@@ -92,6 +92,9 @@ pub struct PlanArguments {
     /// Only these scenarios
     #[serde(default)]
     scenarios: Vec<String>,
+    /// Of a sweep only these points
+    #[serde(default)]
+    points: Vec<Scalar>,
     /// Only these modes: performance, accuracy, compliance
     #[serde(default)]
     modes: Vec<String>,
@@ -117,6 +120,7 @@ impl PlanArguments {
         CommandLine::new(command)
             .settings(self.set)
             .option("--scenario", self.scenarios)
+            .option("--point", self.points.iter().map(ToString::to_string))
             .option("--mode", self.modes)
             .option("--trials", self.trials.map(|trials| trials.to_string()))
             .flag("--smoke-test", self.smoke_test)

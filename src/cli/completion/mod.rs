@@ -36,6 +36,7 @@ fn find_source(command: &str, argument: &str) -> Option<CandidateSource> {
         (_, "settings" | "vary" | "exclude") => recipe::settings,
         (_, "along" | "by") => recipe::axes,
         (_, "scenario" | "scenarios") => recipe::scenarios,
+        (_, "points") => recipe::points,
         ("plan" | "run" | "batch" | "bisect", "skip" | "from") => recipe::steps,
         ("logs", "step") | ("resume", "from") => names::steps_of_run,
         (_, "run" | "runs" | "subjects" | "directory") => names::runs,

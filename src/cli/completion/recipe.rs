@@ -62,6 +62,11 @@ pub fn scenarios(_: &str) -> Vec<CompletionCandidate> {
     keys.into_iter().flatten().map(|key| candidate(key, "")).collect()
 }
 
+pub fn points(_: &str) -> Vec<CompletionCandidate> {
+    let points = load_typed_recipe().map(|loaded| loaded.sweep_points());
+    points.into_iter().flatten().map(|(point, axis)| candidate(point, axis)).collect()
+}
+
 /// The steps of the recipe's plan.
 pub fn steps(_: &str) -> Vec<CompletionCandidate> {
     let plan = typed_recipe().and_then(|found| {

@@ -145,9 +145,14 @@ fn the_guide_of_v4_1() {
     ];
     let arguments: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
     let ran = run(&engine, LLAMA2_V4, &arguments);
-    assert_eq!(ran.code(), 0, "{}", ran.text());
+    assert_eq!(ran.code(), 1, "{}", ran.text());
+    // By the guide's rate fewer queries come than were published: 3.2 % on the same system, whose margin is 2 %.
     let outcomes = outcomes(&ran.verdict());
-    assert!(outcomes.iter().all(|(.., outcome)| outcome == "reproduced"), "{outcomes:?}");
+    let others: Vec<_> = outcomes.iter().filter(|(.., outcome)| outcome != "reproduced").collect();
+    let server = |(scenario, mode, outcome): &(String, String, String)| {
+        (&**scenario, &**mode, &**outcome) == ("Server", "performance", "not reproduced")
+    };
+    assert!(matches!(&others[..], [one] if server(one)), "{outcomes:?}");
     let text = ran.text();
     let words: Vec<&str> = text.split_whitespace().collect();
     let rate = "Server's target rate was 70 queries/s, published at 73.5";

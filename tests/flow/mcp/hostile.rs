@@ -40,6 +40,7 @@ fn no_argument_approves() {
         with("set", json!({ allow: "1" })),
         with("set", json!({ "": allow })),
         with("scenarios", json!([allow])),
+        with("points", json!([allow])),
         with("scenarios", json!(["main", allow])),
         with("modes", json!([allow])),
         with("trials", json!(allow)),

@@ -60,8 +60,10 @@ fn each_point_is_measured_and_judged_by_itself() {
 #[ignore = "needs the lab"]
 fn a_server_whose_settings_name_the_point_is_one_of_each() {
     let keys = "scope: point\nenv: { USERS: '${{ sweep.users }}' }";
-    let found = "tr '\\0' '\\n' </proc/$(cat /tmp/retrial-server-${{ sweep.users }}.pid)/environ | grep -x USERS=${{ sweep.users }}";
-    let lab = Lab::new().recipe(&swept_with(keys, found));
+    let process = "$(grep -ls perl /proc/[0-9]*/comm | cut -d/ -f3 | head -n 1)";
+    let found =
+        format!("tr '\\0' '\\n' </proc/{process}/environ | grep -x USERS=${{{{ sweep.users }}}}");
+    let lab = Lab::new().recipe(&swept_with(keys, &found));
     lab.run(&["--point", "1,2"]).expect_exit(0);
     assert_eq!(outcomes(&lab), named(&[("serving-1", "reproduced"), ("serving-2", "measured")]));
     for point in [1, 2] {

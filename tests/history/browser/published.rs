@@ -17,7 +17,7 @@ const QUALIFIERS: [&[QualifierKind]; 8] = [
     &[],
     &[QualifierKind::UnpinnedImage],
     &[QualifierKind::UnpinnedImage, QualifierKind::ExceedsPublished],
-    &[QualifierKind::PerformanceOnly],
+    &[QualifierKind::InPart],
     &[QualifierKind::SmokeTest],
     &[
         QualifierKind::PerformanceOnly,

@@ -2,7 +2,6 @@
 
 use itertools::{Itertools as _, join};
 
-use super::verdict::is_higher_better;
 use super::{Chart, ChartKind, LineChart, LineSeries, SeriesStyle};
 use crate::figure_title::figure_title;
 use retrial_recipe::model::SweepPoint;
@@ -184,7 +183,7 @@ fn describe(points: &[CurvePoint]) -> String {
 /// The published value, and the values between the edges of the claim; an open one ends at the published value.
 fn published_with_margin(judgement: &Judgement) -> Option<(f64, (f64, f64))> {
     let published = Reference::find_deciding(&judgement.references)?.value;
-    let is_up = is_higher_better(judgement)?;
+    let is_up = judgement.is_higher_better()?;
     let (low, high) = AcceptanceRegion::new(judgement.claim, judgement.margin).edges();
     let value_at = |edge: f64| {
         let edge = if edge.is_finite() && edge > 0.0 { edge } else { 1.0 };

@@ -105,19 +105,10 @@ pub(super) fn drawable_edges(region: AcceptanceRegion) -> Vec<f64> {
     [low, high].into_iter().filter(is_drawn).collect()
 }
 
-/// Returns whether more is better. A ratio above 1 is better whichever direction the figure has: the quotient that the ratio
-/// of all equals tells the direction.
-pub(super) fn is_higher_better(judgement: &Judgement) -> Option<bool> {
-    let ratio = judgement.ratio?;
-    let published = Reference::find_deciding(&judgement.references)?.value;
-    let quotient = judgement.measured.as_ref()?.value / published;
-    Some((quotient - ratio).abs() <= (quotient.recip() - ratio).abs())
-}
-
 /// The ratio of each trial to the published figure, if there are several.
 fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64>> {
     let published = Reference::find_deciding(&judgement.references)?.value;
-    let is_up = is_higher_better(judgement)?;
+    let is_up = judgement.is_higher_better()?;
     let factor = judgement.normalised_by.unwrap_or(1.0);
     let trials = figure_of_each_trial(result, &judgement.figure).into_iter();
     let ratios = trials.map(|trial| {

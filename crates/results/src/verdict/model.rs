@@ -287,6 +287,15 @@ impl Judgement {
         self.ratio.is_some_and(is_far) && find_known_figure(&self.figure).is_none()
     }
 
+    /// Returns whether more is better. A ratio above 1 is better whichever direction the figure has: which quotient it
+    /// equals tells the direction.
+    pub fn is_higher_better(&self) -> Option<bool> {
+        let ratio = self.ratio?;
+        let quotient =
+            self.measured.as_ref()?.value / Reference::find_deciding(&self.references)?.value;
+        Some((quotient - ratio).abs() <= (quotient.recip() - ratio).abs())
+    }
+
     /// Returns whether it rests on one trial, whose noise the recipe does not state.
     fn is_of_single_trial(&self) -> bool {
         let is_stated = match self.noise {
