@@ -34,11 +34,11 @@ pub fn complete(
     }
     let log = FigureLog::default();
     let is_client = draft.client(figures.command.as_deref()).is_some();
-    if figures.figures.is_empty() && is_client {
+    if figures.figures.is_empty() && is_client && figures.states_published() {
         Ok(())
     } else if figures.figures.is_empty() {
         ask_for_figures(dialog, log, figures)
-    } else if figures.expected.is_empty() && !figures.is_only_measured {
+    } else if !figures.states_published() {
         let names: Vec<String> = figures.figures.iter().map(|(name, _)| name.clone()).collect();
         let asked =
             names.iter().try_for_each(|name| ask_for_published_value(dialog, name, figures));

@@ -137,6 +137,11 @@ fn a_client_of_a_server_is_written_as_one() {
     });
     assert_eq!(format!("{values:?}"), "[320.0, 10.6]");
     assert!(measured["figures"].to_string().contains("$.median_tpot_ms"), "{measured:#}");
+    // Until one of its figures is asked for, the command is the guide's own.
+    let made = retrial(directory, &["new", "own", "--from", guide]);
+    assert!(String::from_utf8_lossy(&made.stderr).contains("is a client whose figures have names"));
+    let text = fs::read_to_string(directory.join("own.yaml")).unwrap();
+    assert!(!text.contains("client:") && !text.contains("--save-result"), "{text}");
     let unknown = ["new", "other", "--from", guide, "--expect", "speed=3"];
     let refused = retrial(directory, &unknown);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");

@@ -28,6 +28,11 @@ pub struct MeasuredFigures {
 }
 
 impl MeasuredFigures {
+    /// Returns whether it is said what was published, or that nothing was.
+    pub fn states_published(&self) -> bool {
+        !self.expected.is_empty() || self.is_only_measured
+    }
+
     /// Returns the figures as a recipe declares them.
     pub fn sources(&self) -> OrderedMap<FigureSource> {
         let declared = self.figures_node();

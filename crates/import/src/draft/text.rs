@@ -31,11 +31,14 @@ pub struct WrittenRecipe {
 impl Draft {
     /// Writes the recipe with these figures. `name` becomes its title.
     pub fn write(self, name: &str, figures: &MeasuredFigures) -> WrittenRecipe {
-        let client =
-            figures.figures.is_empty().then(|| self.client_command(figures.command.as_deref()));
-        let client = client.flatten();
+        let client = self.client_command(figures.command.as_deref());
+        let client = client.filter(|_| figures.figures.is_empty());
         let mut notes = self.notes.clone();
-        notes.extend(client.as_ref().map(describe_client));
+        // The guide's command is its own until a figure of the client is asked for.
+        notes.extend(
+            client.as_ref().map(|client| describe_client(client, figures.states_published())),
+        );
+        let client = client.filter(|_| figures.states_published());
         let first = "From a guide's command lines, by `retrial new NAME --from`.".to_owned();
         let notes_as_items = notes.iter().map(|note| format!("- {note}"));
         let heading: Vec<String> = std::iter::once(first).chain(notes_as_items).collect();
@@ -68,7 +71,7 @@ fn missing_lines(
             "how it is read, for example `speed: {pattern: 'speed: ${number}'}`",
         );
     }
-    if figures.expected.is_empty() && !figures.is_only_measured {
+    if !figures.states_published() {
         ask(
             MissingPlace::Measurement("expect"),
             "what was published; remove this line to only measure",
@@ -81,11 +84,17 @@ fn missing_lines(
     missing.iter().map(|missing| shorten(&missing.to_string(), MAX_COLUMNS - 8)).collect()
 }
 
-fn describe_client(command: &ClientCommand) -> String {
+fn describe_client(command: &ClientCommand, is_written: bool) -> String {
     let ClientCommand { client, name, options, .. } = command;
-    format!(
-        "`{options}` is added to `{name}`: `client: {client}` declares the figures that it saves, by name"
-    )
+    if is_written {
+        format!(
+            "`{options}` is added to `{name}`: `client: {client}` declares the figures that it saves, by name"
+        )
+    } else {
+        format!(
+            "`{name}` is a client whose figures have names: `--expect output_throughput=VALUE` adds `client: {client}`"
+        )
+    }
 }
 
 /// Copies the files in which figures are to the directory of the results, behind a command that succeeds.
