@@ -141,7 +141,8 @@ fn a_client_of_a_server_is_written_as_one() {
     let made = retrial(directory, &["new", "own", "--from", guide]);
     assert!(String::from_utf8_lossy(&made.stderr).contains("is a client whose figures have names"));
     let text = fs::read_to_string(directory.join("own.yaml")).unwrap();
-    assert!(!text.contains("client:") && !text.contains("--save-result"), "{text}");
+    let has_client = text.lines().any(|line| line.trim_start().starts_with("client:"));
+    assert!(!has_client && !text.contains("--save-result"), "{text}");
     let unknown = ["new", "other", "--from", guide, "--expect", "speed=3"];
     let refused = retrial(directory, &unknown);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");

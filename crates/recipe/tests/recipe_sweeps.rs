@@ -149,7 +149,7 @@ fn a_service_that_names_the_point_is_one_for_each() {
     assert_eq!(services, ["hub", "server-1", "server-4", "server-16"]);
     let (_, scenario) = &recipe.scenarios[1];
     assert_eq!(scenario.modes[0].1.needs, ["server-4", "hub"]);
-    assert!(format!("{:?}", recipe.services[2].1).contains("serve --batch 4"));
+    assert!(format!("{:?}", recipe.services[2].1).contains("serve --batch ${{ 4 }}"));
 }
 
 #[test]
