@@ -159,7 +159,18 @@ fn rows_and_their_configuration_are_a_recipe() {
     "schema: 1",
     "not a configuration of srt-slurm: `schema: 2` is missing"
 )]
-#[case::split("    agg:\n", "    prefill: {}\n    agg:\n", "`roles: ")]
+#[case::split("    agg:\n", "    prefill: {}\n    agg:\n", "`roles.prefill` is not read")]
+#[case::workers("    agg:\n", "    agg:\n      workers: 2\n", "`roles.agg.workers: 2` is not read")]
+#[case::extra(
+    "    agg:\n",
+    "    agg:\n      extra_args: [-x]\n",
+    "`roles.agg.extra_args: [\"-x\"]` is not read"
+)]
+#[case::speculation(
+    "json:",
+    "speculative-algorithm: EAGLE, json:",
+    "its speculative decoding is in its options, and that of the rows none"
+)]
 fn a_configuration_of_other_rows_is_refused(
     #[case] from: &str,
     #[case] to: &str,

@@ -60,8 +60,8 @@ impl Launch {
         let model = model.strip_prefix("hf:").unwrap_or(&model).to_owned();
         // Enroot separates the registry from the name by a number sign.
         let image = text("/model/container", "model.container")?.replacen('#', "/", 1);
-        let engine = first.text("/engine").or_else(|| first.text("/engine/type"));
-        let engine = engine.ok_or(LaunchError::Missing("engine"))?;
+        let engine_place = if first.text("/engine").is_some() { "/engine" } else { "/engine/type" };
+        let engine = text(engine_place, "engine")?;
         let program = match &*engine {
             "sglang" => {
                 ["python3", "-m", "sglang.launch_server", "--model-path", "/model"].as_slice()
@@ -74,14 +74,14 @@ impl Launch {
         let options = options.and_then(shlex::split);
         let mut client_options =
             options.ok_or_else(|| LaunchError::Unknown(format!("benchmark.command: {command}")))?;
-        let template = first.text("/benchmark/env/USE_CHAT_TEMPLATE");
-        if template.is_some_and(|text| text == "true") {
+        if same_text_or(&jobs, "/benchmark/env/USE_CHAT_TEMPLATE", "USE_CHAT_TEMPLATE", "false")?
+            == "true"
+        {
             client_options.push("--use-chat-template".to_owned());
         }
-        let served =
-            same_text(&jobs, &format!("{ARGUMENTS}/served-model-name"), "served-model-name");
-        let named =
-            ["--served-model-name", &served.unwrap_or_else(|_| model.clone())].map(str::to_owned);
+        let place = format!("{ARGUMENTS}/served-model-name");
+        let served = same_text_or(&jobs, &place, "served-model-name", &model)?;
+        let named = ["--served-model-name", &served].map(str::to_owned);
         let fixed = ["--host", "0.0.0.0", "--port", "8888"].map(str::to_owned);
         let program = program.iter().map(|word| (*word).to_owned());
         Ok(Self {
@@ -105,12 +105,14 @@ fn find_jobs<'c>(
 ) -> Result<Vec<(f64, &'c Job)>, LaunchError> {
     let (tp, ep) = (curve.member("tp"), curve.member("ep"));
     let is_of = |job: &&Job| {
+        // A server without the option has one of each.
         let argument = |names: [&str; 2]| {
-            names.into_iter().find_map(|name| job.text(&format!("{ARGUMENTS}/{name}")))
+            let stated =
+                names.into_iter().find_map(|name| job.text(&format!("{ARGUMENTS}/{name}")));
+            stated.unwrap_or_else(|| "1".to_owned())
         };
-        argument(["tensor-parallel-size", "tp-size"]).is_none_or(|own| own == tp)
-            && argument(["expert-parallel-size", "ep-size"])
-                .is_none_or(|own| own == ep || ep.is_empty())
+        argument(["tensor-parallel-size", "tp-size"]) == tp
+            && (ep.is_empty() || argument(["expert-parallel-size", "ep-size"]) == ep)
     };
     let jobs: Vec<(f64, &Job)> = curve
         .points()
@@ -146,13 +148,40 @@ fn find_jobs<'c>(
             return Err(LaunchError::Other { what, own, published });
         }
     }
-    if let Some((_, job)) =
-        jobs.iter().find(|(_, job)| job.settings.pointer("/roles/prefill").is_some())
-    {
-        let roles = job.settings.pointer("/roles").map(Value::to_string).unwrap_or_default();
-        return Err(LaunchError::Unknown(format!("roles: {roles}")));
+    jobs.iter().try_for_each(|(_, job)| refuse_other_roles(job))?;
+    let speculates = |job: &Job| {
+        let arguments = job.settings.pointer(ARGUMENTS).and_then(Value::as_object);
+        arguments.into_iter().flatten().any(|(name, _)| name.starts_with("speculative"))
+    };
+    let published = curve.member("spec_method");
+    let is_published = !["", "none", "false"].contains(&published);
+    if jobs.iter().any(|(_, job)| speculates(job) != is_published) {
+        let own = if is_published { "none" } else { "in its options" };
+        let (what, own) = ("speculative decoding", own.to_owned());
+        return Err(LaunchError::Other { what, own, published: published.to_owned() });
     }
     Ok(jobs)
+}
+
+/// Refuses what is more than one server by its options: nothing of it would be in the command.
+fn refuse_other_roles(job: &Job) -> Result<(), LaunchError> {
+    let unknown = |place: String| Err(LaunchError::Unknown(place));
+    let roles = job.settings.pointer("/roles").and_then(Value::as_object);
+    if let Some((role, _)) = roles.into_iter().flatten().find(|(role, _)| *role != "agg") {
+        return unknown(format!("roles.{role}"));
+    }
+    let settings = job.settings.pointer("/roles/agg").and_then(Value::as_object);
+    for (name, value) in settings.into_iter().flatten() {
+        let is_read = match name.as_str() {
+            "args" | "env" | "gpus" => true,
+            "nodes" | "workers" => value.as_u64() == Some(1),
+            _ => false,
+        };
+        if !is_read {
+            return unknown(format!("roles.agg.{name}: {value}"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a text that all jobs have.
@@ -163,6 +192,19 @@ fn same_text(jobs: &[(f64, &Job)], place: &str, name: &'static str) -> Result<St
         Ok(text) => Ok(text.clone()),
         Err(_) => Err(LaunchError::Varies(name.to_owned())),
     }
+}
+
+/// Returns a text that all jobs have, or that stands for none of them having it.
+fn same_text_or(
+    jobs: &[(f64, &Job)],
+    place: &str,
+    name: &'static str,
+    default: &str,
+) -> Result<String, LaunchError> {
+    if jobs.iter().all(|(_, job)| job.settings.pointer(place).is_none()) {
+        return Ok(default.to_owned());
+    }
+    same_text(jobs, place, name)
 }
 
 /// Returns the options of the server's command; one that is a multiple of the concurrency is an expression.
@@ -230,5 +272,9 @@ fn environment(jobs: &[(f64, &Job)]) -> Result<Vec<(String, String)>, LaunchErro
     let varies = |_| LaunchError::Varies("roles.agg.env".to_owned());
     let stated = stated.all_equal_value().map_err(varies)?.and_then(Value::as_object);
     let variables = stated.into_iter().flatten();
-    Ok(variables.filter_map(|(name, value)| Some((name.clone(), to_word(value)?))).collect())
+    let variable = |(name, value): (&String, &Value)| {
+        let unknown = || LaunchError::Unknown(format!("roles.agg.env.{name}"));
+        Ok((name.clone(), to_word(value).ok_or_else(unknown)?))
+    };
+    variables.map(variable).collect()
 }

@@ -186,15 +186,7 @@ fn params(has_command: bool) -> Section {
 
 /// InferenceX starts a new server for each point.
 fn server(launch: Option<&Launch>) -> Node {
-    let is_expression = |word: &str| word.starts_with("${{ ");
-    let quote = |word: &String| {
-        if is_expression(word) {
-            return word.clone();
-        }
-        // Only NUL cannot be quoted, and a word has no control characters.
-        shlex::try_quote(word).map_or_else(|_| word.clone(), Cow::into_owned)
-    };
-    let command = launch.map(|launch| launch.server.iter().map(quote).join(" "));
+    let command = launch.map(|launch| launch.server.iter().map(|word| quote(word)).join(" "));
     let command = command.unwrap_or_else(|| "${{ params.server }}".to_owned());
     let variables = launch.map(|launch| &launch.environment[..]).unwrap_or_default();
     let variables = variables.iter().map(|(name, value)| (name.clone(), published_text(value)));
@@ -270,12 +262,22 @@ fn format_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// Quotes a word for the shell, unless it is one of our expressions.
+fn quote(word: &str) -> String {
+    if word.starts_with("${{ ") {
+        return word.to_owned();
+    }
+    // Only NUL cannot be quoted, and a word has no control characters.
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
+}
+
 fn client_command(curve: &Curve, launch: Option<&Launch>, results: &str) -> String {
-    let of = |name| to_single_line(curve.member(name));
-    let model = launch.map_or_else(|| of("model"), |launch| to_single_line(&launch.model));
-    let ratio = launch.map_or(RANGE_RATIO.to_owned(), |launch| to_single_line(&launch.range_ratio));
-    let options = launch
-        .map(|launch| launch.client_options.iter().map(|word| to_single_line(word)).join(" "));
+    let foreign = |text: &str| quote(&to_single_line(text));
+    let of = |name| foreign(curve.member(name));
+    let model = launch.map_or_else(|| of("model"), |launch| foreign(&launch.model));
+    let ratio = launch.map_or(RANGE_RATIO.to_owned(), |launch| foreign(&launch.range_ratio));
+    let options =
+        launch.map(|launch| launch.client_options.iter().map(|word| foreign(word)).join(" "));
     let options =
         options.filter(|options| !options.is_empty()).map(|options| format!(" {options}"));
     format!(
