@@ -77,6 +77,27 @@ fn while_a_step_prints() {
 
 #[test]
 #[ignore = "needs root and the lab"]
+fn while_nothing_follows_a_step() {
+    let lab = Lab::new();
+    let commands = "echo begun; sleep 1; head -c 3m /dev/zero | tr '\\0' 'x' | fold -w 100";
+    let small = Small::mount(lab.path("small"), "2m");
+    let lab = lab.recipe(&recipe_with("", &case("main", commands, ""))).home(&small.0);
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "begun");
+    going.kill();
+    let exit = |lab: &Lab| lab.runs()[0].join("control/steps/03-main-performance/exit");
+    lab.until("the step has ended", |lab| {
+        std::fs::read_to_string(exit(lab)).is_ok_and(|exit| exit.ends_with('\n'))
+    });
+    small.grow("50m");
+    lab.retrial(&["resume", "last"]).expect_exit(0).prints("reproduced");
+    assert!(lab.output("03-main-performance").len() > 3_000_000);
+    assert_eq!(lab.containers(), [""; 0]);
+    drop(lab);
+}
+
+#[test]
+#[ignore = "needs root and the lab"]
 fn while_results_are_fetched() {
     let lab = Lab::new();
     let commands =

@@ -10,8 +10,8 @@ use retrial_store::{StoreError, open};
 const EXIT_PLACEHOLDER: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
-const PREPARED_FILES: [&str; 9] =
-    ["pid.tmp", "oom", "others", "left", "code", "found", "lengths", "refused", "stale"];
+const PREPARED_FILES: [&str; 10] =
+    ["pid.tmp", "oom", "others", "left", "code", "room", "found", "lengths", "refused", "stale"];
 
 /// The files of one step in the control directory.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct StepExit {
     pub oom_kills: Option<u64>,
     /// `pid name` of each process that it left running.
     pub leftovers: Vec<String>,
-    /// The disk was full: its records are incomplete.
+    /// The disk was full: its output or records may be incomplete.
     pub is_disk_full: bool,
     /// The container was stopped first: the step did not end by itself.
     pub terminated_by_us: bool,

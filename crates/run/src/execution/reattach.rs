@@ -2,7 +2,7 @@
 
 use super::RunExecution;
 use super::outcome::RunOutcome;
-use super::step::{execute_step, may_be_running};
+use super::step::{execute_step, is_truncated, may_be_running};
 use crate::access::{RunSession, measurement_lock};
 use crate::container::{self, RUN_LABEL};
 use crate::error::RunError;
@@ -77,10 +77,13 @@ async fn reattach_container(run: &mut RunExecution<'_>) -> Result<bool, RunError
             && state.open.contains(&step.number)
             && session.control.step_control(step).has_started()
     });
+    // A step whose output is truncated is executed again, as after a recorded failure: in a new container.
+    let mut steps = session.plan.steps.iter();
+    let truncated =
+        steps.any(|step| state.open.contains(&step.number) && is_truncated(session, step));
+    let usable = (created || filling) && !state.is_stopping && !truncated;
     match (own, &state.container) {
-        (Some(container), _) if container.running && (created || filling) && !state.is_stopping => {
-            return Ok(true);
-        }
+        (Some(container), _) if container.running && usable => return Ok(true),
         (Some(_), _) if created => salvage_results(run).await?,
         _ => {}
     }
@@ -136,7 +139,7 @@ fn is_salvageable(session: &RunSession, step: &Step) -> bool {
             let exit = || session.control.step_control(step).read_exit();
             exec.purpose != CommandPurpose::Prepare
                 && state.open.contains(&step.number)
-                && exit().is_some_and(|exit| !exit.terminated_by_us)
+                && exit().is_some_and(|exit| !exit.terminated_by_us && !exit.is_disk_full)
         }
         Action::Collect { of, .. } => state.is_done(*of) && !state.is_done(step.number),
         _ => false,

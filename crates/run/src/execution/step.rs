@@ -41,7 +41,13 @@ pub fn may_be_running(session: &RunSession, step: &Step) -> bool {
         }
         _ => false,
     };
-    survives && state.open.contains(&step.number)
+    survives && state.open.contains(&step.number) && !is_truncated(session, step)
+}
+
+/// Returns whether the step's command ended on a full disk, which may have truncated its output.
+pub fn is_truncated(session: &RunSession, step: &Step) -> bool {
+    let exit = session.control.step_control(step).read_exit();
+    exit.is_some_and(|exit| exit.is_disk_full)
 }
 
 /// Records the start of a step and does its work. Returns the exit code of its command.
