@@ -37,6 +37,7 @@ pub fn judge_search(plan: &BatchPlan, course: &SearchState<'_>) -> SearchVerdict
         values: (0..course.cells).map(value).collect(),
         criterion: course.search.criterion,
         scenario: measured.map_or_else(ScenarioName::default, |figure| figure.scenario.clone()),
+        points: measured.map_or(0, |figure| figure.points),
         figure: text(measured.map(|figure| &figure.figure)),
         unit: text(measured.map(|figure| &figure.unit)),
         outcome,

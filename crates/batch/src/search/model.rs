@@ -30,8 +30,10 @@ pub struct SearchVerdict {
     pub values: Vec<String>,
     /// The difference that the search looks for.
     pub criterion: Criterion,
-    /// The scenario; empty before there is a figure.
+    /// The scenario, or of several points their sweep; empty before there is a figure.
     pub scenario: ScenarioName,
+    /// The number of points of which the figure is the geometric mean; 1 outside a sweep, 0 before there is a figure.
+    pub points: usize,
     /// The figure; empty if trials say yes or no.
     pub figure: String,
     /// Its unit; empty if it has none.
@@ -62,6 +64,21 @@ pub struct SearchVerdict {
     pub sentence: String,
     /// The exit code of the process.
     pub exit_code: ExitCode,
+}
+
+impl SearchVerdict {
+    /// `serving output_throughput, the geometric mean of 4 points`; empty if trials say yes or no.
+    pub fn figure_name(&self) -> String {
+        format!("{} {}{}", self.scenario, self.figure, self.mean_clause()).trim().to_owned()
+    }
+
+    /// `, the geometric mean of 4 points`; empty outside a sweep.
+    pub fn mean_clause(&self) -> String {
+        match self.points {
+            0 | 1 => String::new(),
+            points => format!(", the geometric mean of {points} points"),
+        }
+    }
 }
 
 /// One trial of a search.

@@ -1,5 +1,7 @@
 //! The observation of one run: a figure, an answer, or nothing usable.
 
+use itertools::Itertools as _;
+
 use super::{Criterion, SearchPlan};
 use crate::accuracy::{AccuracyLimits, check_accuracy_limits};
 use crate::planned_figures::PlannedFigures;
@@ -9,6 +11,7 @@ use retrial_results::verdict::comparison::{MeasuredFigure, PooledMeasurement};
 use retrial_results::verdict::{
     Evidence, Outcome, ResultVerdict, RunContext, UNKNOWN_DIRECTION, judge,
 };
+use retrial_stats::{Aggregate, aggregate_trials};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunObservation {
@@ -23,8 +26,10 @@ pub enum RunObservation {
 /// A figure of one trial, judged from its files; the journal's `TrialRunFigure` has no direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObservedFigure {
-    /// The scenario's name: `Offline`.
+    /// The scenario's name, `Offline`; of several points that of their sweep.
     pub scenario: ScenarioName,
+    /// The number of points of which it is the geometric mean; 1 outside a sweep.
+    pub points: usize,
     /// The figure's name.
     pub figure: String,
     /// Its unit; empty if it has none.
@@ -88,7 +93,8 @@ fn observe_accuracy(evidence: &[Evidence], results: &[ResultVerdict]) -> RunObse
 }
 
 /// The figure that is searched, of the first scenario that was planned to give it: where that one failed, another
-/// scenario's figure does not stand in for it.
+/// scenario's figure does not stand in for it. Of a sweep it is the geometric mean over the points, of which none may
+/// lack it.
 fn observe_speed(
     name: Option<&str>,
     context: &RunContext,
@@ -97,52 +103,89 @@ fn observe_speed(
 ) -> RunObservation {
     let pairs = evidence.iter().zip(results);
     let performance = pairs.filter(|(evidence, _)| evidence.plan.mode == Mode::Performance);
-    for (evidence, result) in performance {
+    let measured = performance.filter_map(|(evidence, result)| {
         let measurement = PooledMeasurement::new(context, evidence, result);
         let planned = PlannedFigures::new(evidence, &measurement, result);
         let figure = match name {
-            Some(name) if planned.is_planned(name) == Some(false) => continue,
-            Some(name) => name,
-            None => planned.names.first().map_or("", String::as_str),
+            Some(name) if planned.is_planned(name) == Some(false) => return None,
+            Some(name) => name.to_owned(),
+            None => planned.names.first().cloned().unwrap_or_default(),
         };
+        Some((result, measurement.figures, figure))
+    });
+    let measured = measured.collect_vec();
+    let sweep_of = |result: &ResultVerdict| result.point.as_ref().map(|point| point.sweep.clone());
+    let sweep = measured.first().and_then(|(result, ..)| sweep_of(result));
+    let count = if sweep.is_some() { measured.len() } else { 1 };
+    let searched = measured.into_iter().filter(|(result, ..)| sweep_of(result) == sweep);
+    let observed = searched.take(count).map(|(result, figures, name)| {
         if result.violates_rule() {
-            return RunObservation::NotMeasured(result.sentence.clause().to_owned());
+            return Err(result.sentence.clause().to_owned());
         }
-        let mut figures = measurement.figures.iter();
-        let found = figures.find(|known| known.name == figure);
-        return match found {
-            Some(figure) => observe_figure(&result.scenario, figure.clone()),
-            None if figure.is_empty() => {
-                RunObservation::NotMeasured(format!("its {} has no figure", result.scenario))
-            }
-            None => {
-                RunObservation::NotMeasured(format!("its {} has no `{figure}`", result.scenario))
-            }
-        };
+        let found = figures.into_iter().find(|known| known.name == name);
+        found
+            .ok_or_else(|| match name.as_str() {
+                "" => format!("its {} has no figure", result.scenario),
+                name => format!("its {} has no `{name}`", result.scenario),
+            })
+            .and_then(|figure| observe_figure(&result.scenario, figure))
+    });
+    let observed: Result<Vec<ObservedFigure>, String> = observed.collect();
+    observed
+        .and_then(|points| over_points(points, sweep, name))
+        .map_or_else(RunObservation::NotMeasured, RunObservation::Figure)
+}
+
+/// The figure of one point as it is, or the geometric mean of several.
+fn over_points(
+    points: Vec<ObservedFigure>,
+    sweep: Option<String>,
+    name: Option<&str>,
+) -> Result<ObservedFigure, String> {
+    let values = points.iter().map(|point| point.value).collect_vec();
+    let mean = aggregate_trials(&values, Aggregate::Mean);
+    let rounding_error = points.iter().map(|point| point.rounding_error).fold(0.0, f64::max);
+    let mut points = points.into_iter();
+    let first = points.next().ok_or_else(|| match name {
+        None => "it has no performance figure".to_owned(),
+        Some(name) => format!("it has no figure `{name}`"),
+    })?;
+    if let Some(other) = points.find(|point| point.figure_and_unit() != first.figure_and_unit()) {
+        let (known, other) = (first.figure_and_unit(), other.figure_and_unit());
+        return Err(format!("its points have different figures, {known} and {other}"));
     }
-    RunObservation::NotMeasured(name.map_or_else(
-        || "it has no performance figure".to_owned(),
-        |name| format!("it has no figure `{name}`"),
-    ))
+    match sweep.zip(mean) {
+        Some((sweep, value)) if values.len() > 1 => Ok(ObservedFigure {
+            scenario: sweep.as_str().into(),
+            points: values.len(),
+            value,
+            rounding_error,
+            ..first
+        }),
+        _ => Ok(first),
+    }
 }
 
 /// The first trial of a figure.
-fn observe_figure(scenario: &ScenarioName, figure: MeasuredFigure) -> RunObservation {
+fn observe_figure(
+    scenario: &ScenarioName,
+    figure: MeasuredFigure,
+) -> Result<ObservedFigure, String> {
     let Some(better) = figure.better else {
-        let reason = format!("its `{}` is not compared: {UNKNOWN_DIRECTION}", figure.name);
-        return RunObservation::NotMeasured(reason);
+        return Err(format!("its `{}` is not compared: {UNKNOWN_DIRECTION}", figure.name));
     };
     let value = figure.trials.and_then(|trials| trials.first().copied());
     match value {
-        Some(value) if value.is_finite() && value > 0.0 => RunObservation::Figure(ObservedFigure {
+        Some(value) if value.is_finite() && value > 0.0 => Ok(ObservedFigure {
             scenario: scenario.clone(),
+            points: 1,
             figure: figure.name,
             unit: figure.unit,
             better,
             value,
             rounding_error: figure.rounding_error,
         }),
-        _ => RunObservation::NotMeasured("its figure is not a positive number".to_owned()),
+        _ => Err("its figure is not a positive number".to_owned()),
     }
 }
 
@@ -158,7 +201,9 @@ impl RunObservation {
 impl ObservedFigure {
     /// Returns whether another value is one of the same figure.
     pub fn is_same_figure(&self, other: &Self) -> bool {
-        (&self.scenario, &self.figure, &self.unit) == (&other.scenario, &other.figure, &other.unit)
+        let key =
+            |figure: &Self| (figure.scenario.clone(), figure.points, figure.figure_and_unit());
+        key(self) == key(other)
     }
 
     /// Returns the figure's name with its unit: `latency (ms)`.

@@ -1,7 +1,7 @@
 //! What a run shows of a search: the planned figure, or nothing.
 
 use super::*;
-use retrial_recipe::model::{Limit, Mode};
+use retrial_recipe::model::{Limit, Mode, SweepPoint};
 use retrial_results::verdict::StepOutcome;
 use retrial_results::verdict::tests::build::{accuracy, context, loadgen, offline, own, source};
 
@@ -43,6 +43,26 @@ fn a_missing_figure_is_not_replaced_by_another() {
     assert_eq!(figure.figure().unwrap().figure, "speed");
     let missing = observe_run(&search, &context(), &[evidence]);
     assert_eq!(missing, RunObservation::NotMeasured("its case has no `speed`".to_owned()));
+}
+
+#[test]
+fn of_a_sweep_all_points_count() {
+    let at = |value: f64, rate: &[f64]| {
+        let name = format!("serving-{value}");
+        let mut evidence = own(&name, "rate", "tokens/s", rate).with_source("rate", source());
+        let (sweep, axis) = ("serving".to_owned(), "concurrency".to_owned());
+        evidence.plan.point = Some(SweepPoint { sweep, axis, value });
+        evidence
+    };
+    let search = searched(SLOWER, None);
+    let observed = observe_run(&search, &context(), &[at(1.0, &[100.0]), at(4.0, &[400.0])]);
+    let figure = observed.figure().unwrap();
+    assert_eq!((figure.scenario.as_str(), figure.points), ("serving", 2));
+    assert!((figure.value - 200.0).abs() < 1e-9, "{figure:?}");
+    let one = observe_run(&search, &context(), &[at(4.0, &[400.0])]);
+    assert_eq!(one.figure().unwrap().scenario, "serving-4");
+    let lacking = observe_run(&search, &context(), &[at(1.0, &[100.0]), at(4.0, &[])]);
+    assert!(matches!(lacking, RunObservation::NotMeasured(_)), "{lacking:?}");
 }
 
 #[test]

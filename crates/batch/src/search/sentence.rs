@@ -22,6 +22,10 @@ pub(super) fn describe_search(
         return String::new();
     };
     let confidence = number::format_percent(confidence);
+    let figure = match verdict.figure_name() {
+        name if name.is_empty() => name,
+        name => format!(": {name}"),
+    };
     let before = verdict.before.as_deref().unwrap_or_default();
     let after = verdict.after.as_deref().unwrap_or_default();
     match next {
@@ -40,11 +44,11 @@ pub(super) fn describe_search(
                 "{axis} {first} is not {property}, or {last} is ({trials}): there is no change to search for."
             ),
             None => format!(
-                "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
+                "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence{figure} ({trials})."
             ),
         },
         Ok(SearchStep::EndsUndecided) => format!(
-            "{trials} do not show that {axis} {last} is {criterion}, compared with {first}; more trials: --max-trials."
+            "{trials} do not show that {axis} {last} is {criterion}, compared with {first}{figure}; more trials: --max-trials."
         ),
         Ok(SearchStep::Undecided { .. }) => format!(
             "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
@@ -73,7 +77,7 @@ fn describe_figures(
         let mean = aggregate_trials(&figures, Aggregate::Mean).unwrap_or_default();
         number::format_figure(mean, &verdict.unit)
     };
-    let mut text = format!("{} {}: ", verdict.scenario, verdict.figure);
+    let mut text = format!("{}: ", verdict.figure_name());
     let _ = write!(text, "{} and {}", mean(before), mean(after));
     if let (Some(ratio), Some(interval)) = (verdict.ratio, verdict.interval) {
         let [ratio, lower, upper] =

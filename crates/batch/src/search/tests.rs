@@ -36,6 +36,7 @@ fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> RunObservation) ->
 fn figure(value: f64) -> RunObservation {
     RunObservation::Figure(ObservedFigure {
         scenario: "sorting".into(),
+        points: 1,
         figure: "speed".to_owned(),
         unit: "items/s".to_owned(),
         better: Better::Higher,
@@ -104,7 +105,7 @@ fn an_end_without_a_result_ends_the_search() {
 fn ends_without_a_difference_are_reported() {
     let verdict = search(&plan(&RELEASES, SLOWER), |_, trial| speed(0, trial));
     assert_eq!(verdict.exit_code.code(), 1);
-    insta::assert_snapshot!(verdict.sentence, @"release 1.5 is not slower by more than 5 %, compared with 1.0, at 95 % confidence (4 trials).");
+    insta::assert_snapshot!(verdict.sentence, @"release 1.5 is not slower by more than 5 %, compared with 1.0, at 95 % confidence: sorting speed (4 trials).");
     let faster = plan(&RELEASES, Criterion::Faster { margin: 0.0 });
     assert_eq!(search(&faster, speed).outcome, SearchOutcome::NoDifference);
 }

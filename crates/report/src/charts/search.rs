@@ -15,10 +15,11 @@ pub(super) fn search_chart(search: &SearchVerdict) -> Option<Chart> {
     }
     let change = search.before.as_ref().zip(search.after.as_ref());
     let title = format!(
-        "Search along {}: {} {}",
+        "Search along {}: {} {}{}",
         search.axis,
         search.scenario,
-        figure_title(&search.figure)
+        figure_title(&search.figure),
+        search.mean_clause()
     );
     let dots = DotChart {
         axis_name: search.axis.clone(),

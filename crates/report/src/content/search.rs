@@ -66,7 +66,7 @@ mod tests {
     fn accurate_and_inaccurate_trials_are_distinguished() {
         let search: SearchVerdict = serde_json::from_value(json!({
             "axis": "release", "values": ["1.0", "1.1"], "criterion": { "kind": "accuracy" },
-            "scenario": "", "figure": "", "unit": "", "outcome": "found", "before": "1.0",
+            "scenario": "", "points": 0, "figure": "", "unit": "", "outcome": "found", "before": "1.0",
             "after": "1.1", "probability": 0.99, "ratio": null, "interval": null,
             "trials": [
                 { "value": "1.0", "run": "one", "figure": null, "answer": true },
