@@ -8,7 +8,7 @@ use super::{
     value_range,
 };
 use crate::figure_title::{LATENCY_KINDS, figure_title};
-use retrial_recipe::model::Mode;
+use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::{
     Bounds, Judgement, Outcome, Reference, ResultVerdict, UnjudgedReference, Verdict, number,
 };
@@ -27,7 +27,7 @@ pub fn verdict_charts(verdict: &Verdict) -> Vec<Chart> {
         });
     let unpublished =
         results().filter(|result| result.judgements.is_empty() && result.point.is_none());
-    let charts = ratios_chart(verdict).into_iter().chain(sweep_charts(verdict));
+    let charts = ratios_chart(verdict).into_iter().chain(sweep_charts(&[("measured", verdict)]));
     let charts = charts.chain(unpublished.filter_map(unpublished_chart));
     charts.chain(latencies).collect()
 }
@@ -108,12 +108,12 @@ pub(super) fn drawable_edges(region: AcceptanceRegion) -> Vec<f64> {
 /// The ratio of each trial to the published figure, if there are several.
 fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64>> {
     let published = Reference::find_deciding(&judgement.references)?.value;
-    let is_up = judgement.is_higher_better()?;
+    let better = judgement.better?;
     let factor = judgement.normalised_by.unwrap_or(1.0);
     let trials = figure_of_each_trial(result, &judgement.figure).into_iter();
     let ratios = trials.map(|trial| {
         let quotient = trial * factor / published;
-        if is_up { quotient } else { quotient.recip() }
+        if better == Better::Higher { quotient } else { quotient.recip() }
     });
     Some(ratios.filter(|ratio| ratio.is_finite()).collect())
 }

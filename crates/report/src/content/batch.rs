@@ -123,12 +123,17 @@ fn group_reasons(batch: &BatchVerdict, full: bool) -> IndexMap<String, Vec<Strin
     by_reason
 }
 
-/// The outcome of a cell. The reasons for lost runs are below the table.
-fn outcome_cell(cell: &CellVerdict) -> TableCell {
+/// The outcome of a result with its cell's qualifiers, of a cell without a result its own. The reasons for lost runs are
+/// below the table.
+fn outcome_cell(cell: &CellVerdict, result: Option<&ResultVerdict>) -> TableCell {
     let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
     match (&cell.failure, &cell.verdict) {
         (Some(failure), _) => TableCell::status(marks::BAD, &failure.to_string()),
-        (None, Some(verdict)) => marks::outcome_cell(&verdict.qualified_outcome()),
+        (None, Some(verdict)) => {
+            let kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
+            let outcome = result.map_or(verdict.outcome, |result| result.outcome);
+            marks::outcome_cell(&QualifiedOutcome::from_kinds(outcome, kinds))
+        }
         (None, None) if is_lost => TableCell::status(marks::BAD, "no result"),
         (None, None) => NOTHING.into(),
     }
@@ -210,9 +215,9 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
             let figure = deciding.map(|(_, figure)| unit.format(figure.value, &figure.unit));
             let figure = figure.unwrap_or_else(|| NOTHING.to_owned());
             let difference = deciding.and_then(|(name, _)| find_difference(cell, result, name));
-            (cell, &*result.scenario, figure, difference)
+            (cell, &*result.scenario, figure, difference, Some(result))
         });
-        let none = move |_| (cell, NOTHING, NOTHING.to_owned(), None);
+        let none = move |_| (cell, NOTHING, NOTHING.to_owned(), None, None);
         rows.pad_using(1, none).collect_vec()
     });
     let to_baseline = |cell: &CellVerdict, diff: Option<&ComparedFigure>| {
@@ -228,14 +233,16 @@ fn brief_table(batch: &BatchVerdict) -> Option<Block> {
     Table::builder("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)
         .column(scenario, |row| row.1)
-        .column(measured, |(_, _, figure, _)| figure.clone())
+        .column(measured, |(_, _, figure, ..)| figure.clone())
         .column(Column::number("runs").omit_at_rank(1), |(cell, ..)| format_runs(cell))
-        .column(Column::number("ratio").with_note("to baseline"), |(cell, .., diff)| {
+        .column(Column::number("ratio").with_note("to baseline"), |(cell, .., diff, _)| {
             to_baseline(cell, *diff)
         })
-        .column(interval_of, |(.., diff)| format_interval(diff.and_then(|diff| diff.interval)))
-        .column(Column::status("outcome").shorten_at_rank(3), |(cell, ..)| outcome_cell(cell))
-        .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
+        .column(interval_of, |(.., diff, _)| format_interval(diff.and_then(|diff| diff.interval)))
+        .column(Column::status("outcome").shorten_at_rank(3), |(cell, .., result)| {
+            outcome_cell(cell, *result)
+        })
+        .status("change", |(.., diff, _)| diff.map(change).unwrap_or_default())
         .into_block()
 }
 

@@ -179,6 +179,7 @@ impl<'a> ResultDraft<'a> {
         let mut judgement = Judgement {
             figure: compared.figure.clone(),
             measured: compared.aggregated_figure(),
+            better: compared.better,
             references: reference_values(compared),
             ratio,
             bounds: bounds.map(Bounds::from_logs),

@@ -14,7 +14,7 @@ use super::{
 use retrial_mlperf::check::EvidenceLine;
 use retrial_mlperf::figures::find_known_figure;
 use retrial_mlperf::{Division, ScenarioName};
-use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission, SweepPoint};
+use retrial_recipe::model::{Better, Claim, ExpectationKind, Mode, Submission, SweepPoint};
 use retrial_stats::OrderEffect;
 use retrial_telemetry::TelemetrySummary;
 
@@ -224,6 +224,8 @@ pub struct Judgement {
     pub figure: String,
     /// Its value over all trials: the geometric mean, median, or Olympic mean.
     pub measured: Option<FigureValue>,
+    /// Whether higher or lower values are better; none if neither the recipe nor `MLPerf` says so.
+    pub better: Option<Better>,
     /// The published figures; the first one with `decides` was compared with.
     pub references: Vec<Reference>,
     /// How good it is next to the published figure: above 1 is better, whichever way the figure
@@ -285,15 +287,6 @@ impl Judgement {
         let is_far =
             |ratio: f64| !(1.0 / Self::MISREAD_RATIO..=Self::MISREAD_RATIO).contains(&ratio);
         self.ratio.is_some_and(is_far) && find_known_figure(&self.figure).is_none()
-    }
-
-    /// Returns whether more is better. A ratio above 1 is better whichever direction the figure has: which quotient it
-    /// equals tells the direction.
-    pub fn is_higher_better(&self) -> Option<bool> {
-        let ratio = self.ratio?;
-        let quotient =
-            self.measured.as_ref()?.value / Reference::find_deciding(&self.references)?.value;
-        Some((quotient - ratio).abs() <= (quotient.recip() - ratio).abs())
     }
 
     /// Returns whether it rests on one trial, whose noise the recipe does not state.

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use itertools::{Itertools as _, join};
 
 use super::comparison::{difference_row, interval_label, trial_ratios};
+use super::sweep::sweep_charts;
 use super::verdict::{self, drawable_bounds, drawable_edges, ratio_rows, ratios_to_published};
 use super::{Chart, ChartKind, RatioChart, RatioRow, search, truncation_note};
 use crate::figure_title::figure_title;
@@ -34,8 +35,11 @@ pub fn batch_charts(batch: &BatchVerdict) -> Vec<Chart> {
         ]
     });
     let search_chart = batch.search.as_ref().and_then(search::search_chart);
-    let first = [search_chart, claims_chart(batch), cells_chart(batch)].into_iter();
-    first.chain(figure_charts).flatten().collect()
+    let first = [search_chart, claims_chart(batch), cells_chart(batch)].into_iter().flatten();
+    let cells = batch.cells.iter();
+    let verdicts = cells.filter_map(|cell| Some((cell.name.as_str(), cell.verdict.as_ref()?)));
+    let curves = sweep_charts(&verdicts.collect_vec());
+    first.chain(curves).chain(figure_charts.flatten()).collect()
 }
 
 /// A row for each part of each claim.
@@ -128,7 +132,9 @@ struct CellFigure {
 fn batch_figures<'a>(batch: &'a BatchVerdict) -> Vec<BatchFigure<'a>> {
     let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
     let results = verdicts.flat_map(|verdict| &verdict.results);
-    let measured = results.filter(|result| result.mode == Mode::Performance);
+    // Those of a sweep's points are curves.
+    let measured =
+        results.filter(|result| result.mode == Mode::Performance && result.point.is_none());
     let figures = measured.filter_map(|result| {
         let (figure, value) = result.deciding_figure()?;
         Some(BatchFigure {
