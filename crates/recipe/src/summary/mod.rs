@@ -8,10 +8,12 @@ use serde::Serialize;
 pub use published::PublishedFigure;
 
 use super::TemplateSource;
+use super::client_figures::declare_client_figures;
 use super::load::load_merged;
 use super::merge::settle_tree;
 use super::model::GpuRequest;
 use super::names::{DeclaredNames, evaluate_scalar};
+use super::sweep::expand_sweeps;
 use super::variants::{self, VariantChoice, Variants};
 
 /// A line of `retrial list`.
@@ -49,6 +51,15 @@ pub struct RecipeSummary {
     pub published: Option<PublishedFigure>,
     /// The first source of the publication.
     pub source: Option<String>,
+    /// The division in which it was submitted.
+    #[serde(skip)]
+    pub division: Option<String>,
+    /// The number of GPUs of all machines, if it is known.
+    #[serde(skip)]
+    pub gpu_count: Option<u32>,
+    /// All published figures of its performance, in the order of its scenarios.
+    #[serde(skip)]
+    pub figures: Vec<PublishedFigure>,
 }
 
 /// An image, as a recipe states it.
@@ -136,6 +147,16 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
     let gpu_models: Vec<String> =
         models.iter().filter_map(|model| scope.text(Some(model))).collect();
     let machines = scope.text(recipe.descendant(&["nodes", "count"]));
+    let machines: Option<u32> = machines.and_then(|count| count.parse().ok());
+    let gpus_of_all = scope.text(recipe.descendant(&["nodes", "gpus"]));
+    let gpu_count = gpus_of_all.and_then(|count| count.parse().ok()).or_else(|| {
+        let per_machine: u32 = requested("count")?.parse().ok()?;
+        Some(per_machine * machines.unwrap_or(1))
+    });
+    let mut expanded = recipe.clone();
+    expand_sweeps(&mut expanded, &mut Diagnostics::default());
+    declare_client_figures(&mut expanded);
+    let figures = published::published_figures(&SummaryScope { recipe: &expanded, names: &names });
     RecipeSummary {
         title: scope.text(recipe.get("title")).unwrap_or_default().trim().to_owned(),
         suite: published("suite"),
@@ -152,10 +173,13 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
                 .or_else(|| scope.text(recipe.descendant(&["image", "ref"]))),
             rocm: scope.text(recipe.descendant(&["image", "contains", "rocm"])),
         }],
-        machines: machines.and_then(|count| count.parse().ok()),
+        machines,
         needs: scope.needs(),
-        published: published::find_published_figure(&scope),
+        published: published::first_deciding(&figures).cloned(),
         source: scope.text(sources.and_then(|sources| sources.items().first())),
+        division: published("division"),
+        gpu_count,
+        figures,
     }
 }
 

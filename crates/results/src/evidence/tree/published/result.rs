@@ -2,6 +2,8 @@
 
 use retrial_mlperf::ScenarioName;
 
+use crate::evidence::tree::accelerators::Accelerators;
+
 /// A published result: a row of a table, or a verdict on another tree.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedResult {
@@ -34,6 +36,16 @@ pub struct PublishedResult {
     pub round: Option<String>,
     /// A page on its system's results.
     pub details: Option<String>,
+    /// The accelerators of its system; none where the table names none.
+    pub accelerators: Option<Accelerators>,
+    /// `available`, `preview` or `rdi`, as the table spells it.
+    pub availability: Option<String>,
+    /// The software, as the submitter names it.
+    pub software: Option<String>,
+    /// Whether the checker inferred the scenario's figure from another scenario's run.
+    pub is_inferred: bool,
+    /// Whether the checker found errors in it.
+    pub has_errors: bool,
 }
 
 impl PublishedResult {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::result::{PublishedResult, parse_unit};
+use crate::evidence::tree::accelerators::Accelerators;
 use retrial_store::StoreError;
 
 /// Reasons why a table cannot be used.
@@ -64,6 +65,7 @@ fn row_of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
         match value {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
+            Value::Bool(truth) => Some(truth.to_string()),
             _ => None,
         }
     };
@@ -93,6 +95,10 @@ fn row_of_columns(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedR
         return None;
     }
     let scenario = text(&["Scenario"])?.into();
+    let is_set = |names: &[&str]| {
+        let stated = text(names).unwrap_or_default().to_lowercase();
+        !matches!(stated.trim(), "" | "0" | "false")
+    };
     Some(PublishedResult {
         id: text(&["ID", "Public ID"]),
         division: text(&["Category", "Division"]).map(|name| name.to_lowercase()),
@@ -106,9 +112,27 @@ fn row_of_columns(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedR
         location: text(&["Location"]),
         round: text(&["version"]),
         details: text(&["Details"]),
+        accelerators: accelerators_of_columns(text),
+        availability: text(&["Availability"]).map(|word| word.to_lowercase()),
+        software: text(&["Software", "framework"]).filter(|software| !software.is_empty()),
+        is_inferred: is_set(&["inferred"]),
+        has_errors: is_set(&["errors"]),
         scenario,
         unit,
     })
+}
+
+/// Returns the accelerators of a row, whose columns are those of the system's description by other names.
+fn accelerators_of_columns(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<Accelerators> {
+    let columns = [
+        ("accelerator_model_name", "Accelerator"),
+        ("accelerators_per_node", "a#"),
+        ("number_of_nodes", "Nodes"),
+    ];
+    let description = columns.into_iter().filter_map(|(described, column)| {
+        Some((described.to_owned(), Value::String(text(&[described, column])?)))
+    });
+    Accelerators::from_description(&description.collect())
 }
 
 /// Returns a performance result in the form of `judge --output json`.
@@ -161,6 +185,28 @@ mod tests {
             assert!(rows[0].unit.ends_with("/s"));
         }
         assert_eq!(read(published)[0].describe_source("table"), "5.1-0001");
+    }
+
+    #[test]
+    fn accelerators_and_marks_are_read_by_the_names_of_each_round() {
+        let list = r#"[{"ID": "6.0-0001", "UsedModel": "m", "Scenario": "Offline", "Performance_Result": 1,
+            "Performance_Units": "Tokens/s", "Accelerator": "AMD Instinct MI355X 288GB HBM3e (x87)", "a#": 8, "Nodes": 11,
+            "Availability": "preview", "Software": "ROCm 7", "inferred": 1, "errors": 0}]"#;
+        let by_number = r#"{"0": {"Model": "m", "Scenario": "Offline", "Result": 1, "Units": "Tokens/s",
+            "accelerator_model_name": "AMD Instinct MI355X 288GB HBM3e", "accelerators_per_node": 87, "number_of_nodes": 1,
+            "Availability": "preview", "framework": "ROCm 7", "inferred": true, "errors": 0}}"#;
+        let csv = "Model,Scenario,Result,Units,accelerator_model_name,accelerators_per_node,Availability,framework,inferred,errors\n\
+            m,Offline,1,Tokens/s,AMD Instinct MI355X,87,preview,ROCm 7,1,0\n";
+        for text in [list, by_number, csv] {
+            let [row] = &read(text)[..] else { panic!("{text}") };
+            let accelerators = row.accelerators.as_ref().unwrap();
+            assert_eq!(accelerators.format_count_and_models(), "87 x MI355X", "{text}");
+            assert_eq!(row.availability.as_deref(), Some("preview"));
+            assert_eq!(row.software.as_deref(), Some("ROCm 7"));
+            assert!(row.is_inferred && !row.has_errors, "{text}");
+        }
+        let wrong = list.replace(r#""errors": 0"#, r#""errors": 1"#);
+        assert!(read(&wrong)[0].has_errors);
     }
 
     #[test]
