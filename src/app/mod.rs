@@ -34,6 +34,8 @@ pub(crate) mod options;
 pub(crate) mod own_directories;
 pub(crate) mod own_record;
 pub(crate) mod published;
+pub(crate) mod published_entries;
+pub(crate) mod published_near;
 pub(crate) mod recheck;
 pub(crate) mod recipes;
 pub(crate) mod report;

@@ -120,15 +120,7 @@ pub fn filter_results<'e>(
     entries: &'e [ImportableResult<'e>],
     filter: &RecipeFilter,
 ) -> Result<Vec<&'e ImportableResult<'e>>, Failure> {
-    let unstated = [("outcome", filter.facets.outcome.len()), ("rocm", filter.facets.rocm.len())];
-    if let Some((name, _)) = unstated.into_iter().find(|(_, count)| *count > 0) {
-        return Err(Failure::usage(format!(
-            "--{name} selects recipes and runs: a published result states none"
-        ))
-        .with_help(
-            "select results of a tree by their outcome: retrial judge TREE --outcome invalid",
-        ));
-    }
+    refuse_unstated(filter)?;
     let all: Vec<Facets> = entries.iter().map(|entry| facets_of(index, entry)).collect();
     let round = index.round_name.as_deref();
     filter.refuse_unknown("published result", &round.into_iter().collect(), &all)?;
@@ -140,6 +132,20 @@ pub fn filter_results<'e>(
     let pairs = entries.iter().zip(&all);
     let matching = pairs.filter(|(entry, values)| has_part(entry) && filter.matches(round, values));
     Ok(matching.map(|(entry, _)| entry).collect())
+}
+
+/// Refuses filters of what no published result states.
+pub fn refuse_unstated(filter: &RecipeFilter) -> Result<(), Failure> {
+    let unstated = [("outcome", filter.facets.outcome.len()), ("rocm", filter.facets.rocm.len())];
+    if let Some((name, _)) = unstated.into_iter().find(|(_, count)| *count > 0) {
+        return Err(Failure::usage(format!(
+            "--{name} selects recipes and runs: a published result states none"
+        ))
+        .with_help(
+            "select results of a tree by their outcome: retrial judge TREE --outcome invalid",
+        ));
+    }
+    Ok(())
 }
 
 fn facets_of(index: &ResultsIndex<'_>, entry: &ImportableResult<'_>) -> Facets {

@@ -21,7 +21,8 @@ use retrial_rocm::{ReleaseTable, RocmRelease, release_in_name};
 /// that lists the known ones.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RecipeFilter {
-    /// List only recipes with this text in their name or title, results with it in their path
+    /// List only recipes with this text in their name or title, results with it in their path, published figures with it in
+    /// benchmark, system, submitter or source
     #[arg(value_name = "PART")]
     pub part: Option<String>,
     /// List recipes of this round
@@ -52,6 +53,11 @@ pub struct ListedRecipe {
 }
 
 impl RecipeFilter {
+    /// Returns whether it selects nothing.
+    pub fn is_empty(&self) -> bool {
+        self.part.is_none() && self.round.is_empty() && self.facets == FacetFilter::default()
+    }
+
     /// Returns whether something of this round with these values matches.
     pub(super) fn matches(&self, round: Option<&str>, facets: &Facets) -> bool {
         let is_own = |requested: &String| round.is_some_and(|round| names_value(requested, round));

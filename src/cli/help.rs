@@ -23,7 +23,14 @@ const SUBJECTS: [(&str, &[&str]); 5] = [
 
 /// Two or three command lines for each command.
 const EXAMPLES: &[(&str, &[&str])] = &[
-    ("list", &["retrial list", "retrial list --gpu mi355x --round v6.0", "retrial list llama2"]),
+    (
+        "list",
+        &[
+            "retrial list",
+            "retrial list --gpu mi355x --round v6.0",
+            "retrial list --published --gpu mi355x",
+        ],
+    ),
     ("show", &["retrial show v6.0/llama2-70b-mi355x", "retrial show ./mine.yaml --resolved"]),
     ("check", &["retrial check mine.yaml", "retrial check recipes/*.yaml"]),
     (

@@ -20,6 +20,8 @@ const FITTING_HEADING: &str = "this host has the GPUs for";
 /// Explains the mark of a recipe that needs more than a host.
 const NEEDS_LEGEND: &str =
     "* needs a secret, a setting or more machines: retrial show RECIPE says which";
+/// Leads to figures without a recipe.
+const PUBLISHED_LINE: &str = "published for a GPU: retrial list --published --gpu MODEL";
 
 /// Lists the built-in recipes that match.
 pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, Failure> {
@@ -41,6 +43,7 @@ pub fn list_recipes(global: &GlobalOptions, filter: &RecipeFilter) -> Result<Exi
         terminal::print_note("no GPU found on this host");
     }
     terminal::print_lines(as_text(&matching_recipes, &host));
+    terminal::print_lines([String::new(), PUBLISHED_LINE.to_owned()]);
     let with_figure = matching_recipes.iter().filter(|one| one.summary.published.is_some());
     terminal::print_notice(published_notice(
         with_figure.filter_map(|one| one.summary.suite.as_deref()),

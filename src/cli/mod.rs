@@ -15,6 +15,7 @@ mod foreign_commands;
 mod help;
 mod judge;
 mod list;
+mod list_published;
 mod list_results;
 mod lock;
 mod logs;
@@ -108,7 +109,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         }
     }
     match arguments.command {
-        Command::List { filter, results } => match results {
+        Command::List { filter, published: true, .. } => {
+            list_published::list_published(&global, &filter)
+        }
+        Command::List { filter, results, .. } => match results {
             Some(tree) => list_results::list_published_results(&global, &tree, &filter),
             None => list::list_recipes(&global, &filter),
         },

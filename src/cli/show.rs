@@ -6,13 +6,16 @@ use crate::app::failure::Failure;
 use crate::app::launch::OpenedRecipe;
 use crate::app::launch::stand_ins::{name_stand_ins, open_with_stand_ins};
 use crate::app::options::{GlobalOptions, OutputFormat, PlanRequest, RecipeRequest};
-use crate::app::{hub, open, terminal};
+use crate::app::recipes::RecipeFilter;
+use crate::app::{hub, open, published_entries, terminal};
 use retrial_document::measures::format;
+use retrial_history::FacetFilter;
 use retrial_plan::Plan;
 use retrial_plan::deviation::REIMPLEMENTED_REASON;
 use retrial_plan::text::{PRIVILEGES_TITLE, downloads, requirement_rows, write_section};
 use retrial_recipe::LoadedRecipe;
 use retrial_recipe::model::Recipe;
+use retrial_recipe::quote::shell_quote;
 use retrial_results::verdict::{ExitCode, published_notice};
 
 /// Prints figures, requirements, privileges and options of a recipe, or its resolved text with sources.
@@ -44,10 +47,34 @@ pub fn show_recipe(
     let loaded = LoadedRecipe::from_source(&entry.name, &entry.source, entry).ok();
     let shown = render_recipe(recipe, &plan, loaded.as_ref(), &unset);
     terminal::print_quoted_text(&name_stand_ins(shown, &unset));
+    if let Some(line) = lead_to_published(global, recipe)? {
+        terminal::print_quoted_text(&(line + "\n"));
+    }
     let mut published = plan.measurements.iter().map(|one| one.expect.len());
     let suite = published.any(|count| count > 0).then_some(&*recipe.submission.suite);
     terminal::print_notice(published_notice(suite));
     Ok(ExitCode::Success)
+}
+
+/// Returns how many figures were published of the recipe's benchmark on its GPUs, and the command that lists them.
+fn lead_to_published(global: &GlobalOptions, recipe: &Recipe) -> Result<Option<String>, Failure> {
+    let models = recipe.requires.gpus.as_ref().map_or(&[][..], |gpus| &gpus.models);
+    let mut facets = FacetFilter::default();
+    facets.gpu.extend_from_slice(models);
+    facets.benchmark.push(recipe.submission.benchmark.clone());
+    let filter = RecipeFilter { facets, ..RecipeFilter::default() };
+    let entries = published_entries::read_entries(global)?;
+    let count = published_entries::select_entries(entries, &filter).len();
+    if models.is_empty() || count == 0 {
+        return Ok(None);
+    }
+    let gpus = models.iter().map(|model| format!(" --gpu {}", shell_quote(model)));
+    let benchmark = shell_quote(&recipe.submission.benchmark);
+    Ok(Some(format!(
+        "{} for its GPU: retrial list --published{} --benchmark {benchmark}",
+        format::format_count(count, "published figure"),
+        gpus.collect::<String>(),
+    )))
 }
 
 /// Says what a copy of the text lacks, to those who make one.

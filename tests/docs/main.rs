@@ -370,6 +370,12 @@ fn a_published_result() {
 
 #[test]
 #[ignore = "needs the lab"]
+fn published_figures_page_output_is_reproduced() {
+    assert_page_is_reproduced("docs/published-figures.md");
+}
+
+#[test]
+#[ignore = "needs the lab"]
 fn verdicts_page_output_is_reproduced() {
     assert_page_is_reproduced("docs/verdicts.md");
 }
@@ -490,6 +496,7 @@ fn every_page_is_run() {
         "nodes.md",
         "plans.md",
         "private-benchmarks.md",
+        "published-figures.md",
         "published.md",
         "readme-recipe.md",
         "recipe-format.md",

@@ -6,6 +6,7 @@ mod corpus_accuracy;
 mod corpus_tree;
 mod excerpts;
 mod hostile;
+mod near_published;
 mod numbers;
 mod own_figures;
 mod planted;

@@ -19,6 +19,7 @@ mod new_asked;
 mod new_made;
 mod onnxruntime;
 mod onnxruntime_images;
+mod published;
 mod rocm;
 mod schema;
 mod variants;

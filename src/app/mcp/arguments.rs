@@ -21,12 +21,15 @@ pub struct ListArguments {
     gpu: Option<String>,
     /// Only recipes of this round: v6.0
     round: Option<String>,
+    /// Published figures instead of recipes
+    published: bool,
 }
 
 impl From<ListArguments> for CommandLine {
     fn from(arguments: ListArguments) -> Self {
-        let ListArguments { part, gpu, round } = arguments;
-        Self::new("list").option("--gpu", gpu).option("--round", round).words(part)
+        let ListArguments { part, gpu, round, published } = arguments;
+        let list = Self::new("list").option("--gpu", gpu).option("--round", round);
+        list.flag("--published", published).words(part)
     }
 }
 

@@ -107,6 +107,9 @@ pub enum Command {
         /// List the results of this submission tree of MLPerf Inference
         #[arg(long, value_name = "TREE")]
         results: Option<PathBuf>,
+        /// List figures that were published, without a filter those of this host's GPUs
+        #[arg(long, conflicts_with = "results")]
+        published: bool,
     },
     /// Print docs/recipes.md, the page of all recipes
     #[command(hide = true)]

@@ -1,5 +1,6 @@
 //! `retrial judge`: a verdict on existing results.
 
+mod near;
 mod tree;
 
 use std::path::Path;
@@ -53,6 +54,9 @@ pub fn judge_results(global: &GlobalOptions, request: &JudgeRequest) -> Result<E
     }
     let judged = judge::judge_results_below(global, path, request)?;
     print_folders(global, &judged);
+    if request.recipe.is_none() && global.output == OutputFormat::Text && !global.quiet {
+        near::print_near(global, &judged)?;
+    }
     let exits = judged.iter().map(|one| one.verdict.exit_code);
     Ok(ExitCode::first_applicable(exits))
 }
