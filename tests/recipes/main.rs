@@ -22,6 +22,7 @@ mod onnxruntime_images;
 mod published;
 mod rocm;
 mod schema;
+mod serving_curve;
 mod variants;
 
 #[path = "../support/mod.rs"]
