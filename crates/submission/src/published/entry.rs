@@ -164,8 +164,12 @@ pub fn sort_entries(entries: &mut Vec<PublishedEntry>) {
         Reverse(natural_sort_key(entry.round.as_deref().unwrap_or_default()))
     };
     entries.sort_by(|left, right| {
-        let by_group = left.group().cmp(&right.group());
-        by_group
+        let key = |entry: &PublishedEntry| {
+            let (suite, benchmark, scenario, figure, unit) = entry.group();
+            [suite, benchmark, scenario, figure, unit].map(natural_sort_key)
+        };
+        key(left)
+            .cmp(&key(right))
             .then_with(|| round(left).cmp(&round(right)))
             .then_with(|| left.compare_figures(right))
             .then_with(|| left.source.cmp(&right.source))

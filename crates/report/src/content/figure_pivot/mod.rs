@@ -142,6 +142,18 @@ fn plain_figures(result: &ResultVerdict) -> Vec<&str> {
 }
 
 impl PivotTable<'_> {
+    /// Returns whether a figure of a sweep's points is left to wider tables: it is neither the one by which they are
+    /// shown nor a median, and nothing was published of it.
+    fn is_detail(&self, column: &FigureColumn) -> bool {
+        let name = column.figure.as_str();
+        let is_shown = |row: &PivotRow<'_>| {
+            let result = row.result;
+            result.deciding.as_deref() == Some(name)
+                || result.judgements.iter().any(|judgement| judgement.figure == name)
+        };
+        self.is_whole && !name.ends_with("_p50") && !self.rows.iter().any(is_shown)
+    }
+
     pub fn shows(&self, result: &ResultVerdict, figure: &str) -> bool {
         let has = |row: &PivotRow<'_>| self.is_whole || row.figures.iter().any(|own| own == figure);
         self.rows.iter().any(|row| ptr::eq(row.result, result) && has(row))
@@ -150,11 +162,13 @@ impl PivotTable<'_> {
     /// Draws it: next to each figure what was published, and their ratio.
     pub fn render(self, verdict: &Verdict) -> Option<Block> {
         let note = marks::unverified_word(verdict.notice.is_some());
+        let details = self.columns.iter().map(|column| self.is_detail(column)).collect_vec();
         let mut rows =
             Table::builder(self.title, self.rows).head(&self.subject, |row| row.subject.clone());
         for (at, column) in self.columns.iter().enumerate() {
             let under = rows.table.columns.len();
             let measured = Column::number(column.heading.as_str()).with_note(note);
+            let measured = if details[at] { measured.omit_at_rank(0) } else { measured };
             rows = rows
                 .column(measured, |row| row.measured(at))
                 .column(Column::number("published").stack_under(under), |row| row.published(at))

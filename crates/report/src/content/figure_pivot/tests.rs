@@ -1,5 +1,6 @@
 use super::*;
 use crate::content::verdict::verdict_document;
+use crate::terminal::{Terminal, render_terminal};
 use crate::{ReportedVerdict, markdown};
 use retrial_recipe::model::{Better, Expectation, ExpectationKind, FigureSource, ReferenceFigures};
 use retrial_results::verdict::tests::build::*;
@@ -79,6 +80,32 @@ fn scenarios_with_the_same_figures_are_rows() {
     | --- | --- | --- | --- | --- | --- |
     | small | 1,001 | 1,000 | 1.001 | 9.7 | ✓ reproduced |
     | large | 800 | 1,000 | 0.800 | 9.7 | ✗ not reproduced |
+    ");
+}
+
+#[test]
+fn points_without_published_figures_show_the_rate_and_medians() {
+    let points = [1.0, 4.0].map(|value| {
+        let mut evidence =
+            own(&format!("serving-{value}"), "output_throughput", "tokens/s", &[99.0 * value])
+                .with_source("output_throughput", plain("tokens/s"));
+        for name in ["ttft_mean", "ttft_p50", "ttft_p99", "tpot_mean", "tpot_p50", "tpot_p99"] {
+            evidence = evidence.with_figure(name, 20.0, "ms").with_source(name, plain("ms"));
+        }
+        let (sweep, axis) = ("serving".to_owned(), "concurrency".to_owned());
+        evidence.plan.point = Some(SweepPoint { sweep, axis, value });
+        evidence
+    });
+    let verdict = judge(&context_of_other_suite(), &points);
+    let document = verdict_document(&ReportedVerdict::new("", &verdict));
+    let terminal = Terminal { width: 100, unicode: true, color: false };
+    let text = render_terminal(&document, terminal);
+    let table = text.lines().skip_while(|line| !line.starts_with("concurrency")).take(4).join("\n");
+    insta::assert_snapshot!(table, @r"
+    concurrency  output_throughput (tokens/s)  ttft_p50 (ms)  tpot_p50 (ms)  outcome
+    ───────────────────────────────────────────────────────────────────────────────────
+    1            99                            20             20             • measured
+    4            396                           20             20             • measured
     ");
 }
 
