@@ -76,12 +76,14 @@ fn declaration(file: &str, figure: &ClientFigure, client_key: &MapEntry) -> MapE
         append: false,
         value,
     };
-    let text = |key: &str, text: &str| entry(key, Node::scalar(text, true, span.clone()));
-    let keys = vec![
-        text("file", file),
-        text("json", &figure.path),
-        text("unit", figure.unit),
-        text("better", figure.better.word()),
+    let text = |key, text| entry(key, Node::scalar(text, true, span.clone()));
+    let keys = [
+        ("file", file),
+        ("json", &figure.path),
+        ("unit", figure.unit),
+        ("better", figure.better.word()),
     ];
+    let keys = keys.into_iter().filter(|(_, value)| !value.is_empty());
+    let keys = keys.map(|(key, value)| text(key, value)).collect();
     entry(&figure.name, Node::map(keys, span.clone()))
 }

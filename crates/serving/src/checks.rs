@@ -211,9 +211,10 @@ impl LoadPoint {
             .then(|| LoadCheck::of_validity(LoadRule::Warm, is_warm, stated, required))
     }
 
-    /// The completed requests for each of those in flight; infinitely many without a concurrency.
+    /// The requests, answered or not, for each of those in flight; infinitely many without a concurrency.
     fn rounds(&self) -> f64 {
-        self.concurrency.map_or(f64::INFINITY, |concurrency| self.completed / concurrency)
+        let requests = self.completed + self.failed;
+        self.concurrency.map_or(f64::INFINITY, |concurrency| requests / concurrency)
     }
 
     fn check_rounds(&self) -> Option<LoadCheck> {

@@ -60,6 +60,8 @@ pub(crate) struct Layout {
     pub output_rate: &'static str,
     /// Tokens per second of prompts and answers.
     pub total_rate: &'static str,
+    /// The mean number of tokens of each step of a server that speculates.
+    pub acceptance_length: &'static str,
     pub first_token: Latency,
     /// From the first token to the last, by the number of the others.
     pub per_token: Latency,
@@ -118,6 +120,7 @@ const UNSTATED: Layout = Layout {
     uncounted: "",
     output_rate: "",
     total_rate: "",
+    acceptance_length: "",
     first_token: ms(""),
     per_token: ms(""),
     between_chunks: ms(""),
@@ -137,6 +140,7 @@ const BENCH_SERVE: Layout = Layout {
     lengths: "/output_lens",
     output_rate: "/output_throughput",
     total_rate: "/total_token_throughput",
+    acceptance_length: "/spec_decode_acceptance_length",
     first_token: ms("/{}_ttft_ms"),
     per_token: ms("/{}_tpot_ms"),
     between_chunks: ms("/{}_itl_ms"),
@@ -145,7 +149,7 @@ const BENCH_SERVE: Layout = Layout {
     ..UNSTATED
 };
 
-const INFERENCEX: Layout = Layout { failed: "", ..BENCH_SERVE };
+const INFERENCEX: Layout = Layout { failed: "", acceptance_length: "", ..BENCH_SERVE };
 
 const SGLANG: Layout = Layout {
     file: "*.jsonl",
@@ -156,6 +160,7 @@ const SGLANG: Layout = Layout {
     lengths: "",
     recounted_tokens: "/total_output_tokens_retokenized",
     total_rate: "/total_throughput",
+    acceptance_length: "/accept_length",
     whole_answer: ms("/{}_e2e_latency_ms"),
     ..BENCH_SERVE
 };
@@ -259,12 +264,16 @@ impl Client {
     pub fn figures(self, load: Option<LoadOfCall>) -> Vec<ClientFigure> {
         let layout = self.layout();
         let json_path = |place: &str| json_path(layout, load, place);
-        let rates =
-            [("output_throughput", layout.output_rate), ("total_throughput", layout.total_rate)];
-        let rates = rates.into_iter().map(|(name, place)| ClientFigure {
+        let rates = [
+            ("output_throughput", layout.output_rate, "tokens/s"),
+            ("total_throughput", layout.total_rate, "tokens/s"),
+            ("acceptance_length", layout.acceptance_length, ""),
+        ];
+        let rates = rates.into_iter().filter(|(_, place, _)| !place.is_empty());
+        let rates = rates.map(|(name, place, unit)| ClientFigure {
             name: name.to_owned(),
             path: json_path(place),
-            unit: "tokens/s",
+            unit,
             better: Better::Higher,
             is_usual: name == "output_throughput",
         });

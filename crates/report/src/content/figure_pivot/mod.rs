@@ -86,8 +86,11 @@ fn sweep_tables(verdict: &Verdict) -> impl Iterator<Item = PivotTable<'_>> {
     let sweeps = swept.clone().map(|(point, _)| (&point.sweep, &point.axis)).unique();
     let tables = sweeps.map(move |(sweep, axis)| {
         let of_sweep = swept.clone().filter(move |(point, _)| point.sweep == *sweep);
-        let judged = of_sweep.clone().flat_map(|(_, result)| &result.judgements);
-        let published: Vec<&str> = judged.map(|judgement| judgement.figure.as_str()).collect();
+        let published = of_sweep.clone().flat_map(|(_, result)| {
+            let judged = result.judgements.iter().map(|judgement| judgement.figure.as_str());
+            judged.chain(result.unjudged.iter().map(|reference| reference.figure.as_str()))
+        });
+        let published: Vec<&str> = published.collect();
         let first = of_sweep.clone().next();
         let all = first.into_iter().flat_map(|(_, result)| plain_columns(result));
         let is_shown =
