@@ -183,8 +183,11 @@ impl<'a> Curve<'a> {
     /// A figure at each of the points, of each side.
     fn sides_with(&self, name: &str) -> Vec<(&'a str, Vec<CurvePoint>)> {
         let point_of = |side: &Side<'_>, at: f64| {
-            let result =
-                side.results.iter().find(|(known, _)| *known == at).map(|(_, result)| result);
+            let result = side
+                .results
+                .iter()
+                .find(|(known, _)| known.total_cmp(&at).is_eq())
+                .map(|(_, result)| result);
             let judgement = result.and_then(|result| {
                 result.judgements.iter().find(|judgement| judgement.figure == name)
             });
