@@ -79,6 +79,9 @@ fn a_run_of_one_trial_is_not_published() {
     assert!(error.contains("serving-1: 1 valid trials") && error.contains("--trials 3"), "{error}");
 }
 
+/// Rules that a machine can break which others keep busy.
+const OF_TIME: [&str; 3] = ["requests in flight", "first tokens", "tokens per chunk"];
+
 /// How fast depends on the machine; that each request is answered in full, and is counted, does not.
 #[test]
 #[ignore = "needs the lab"]
@@ -88,18 +91,22 @@ fn two_points_are_measured_by_the_real_client() {
     let example = String::from_utf8(copy.stdout).unwrap();
     let home = tempfile::tempdir().unwrap();
     let points = ["run", example.trim(), "--point", "1,4", "--quiet", "--output", "json"];
-    let (printed, passed) = retrial(&points, home.path());
-    assert!(passed, "{printed}");
+    let (printed, _) = retrial(&points, home.path());
     let verdict: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!(verdict["outcome"], "measured", "{verdict:#}");
-    for (result, point) in verdict["results"].as_array().unwrap().iter().zip([1.0, 4.0]) {
+    let results = verdict["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2, "{verdict:#}");
+    for (result, point) in results.iter().zip([1.0, 4.0]) {
         assert_eq!(result["point"]["value"], point, "{result:#}");
-        assert_eq!(result["valid"], true, "{result:#}");
+        let figure = &result["figures"]["output_throughput"]["value"];
+        assert!(figure.as_f64().is_some_and(|rate| rate > 0.0), "{result:#}");
+        let rules = result["rules"].as_array().unwrap().iter();
+        let rules = rules.filter(|rule| !OF_TIME.contains(&rule["rule"].as_str().unwrap()));
+        let (kept, broken): (Vec<_>, Vec<_>) = rules.partition(|rule| rule["passed"] == true);
+        assert!(broken.is_empty(), "{broken:#?}");
+        let lengths = kept.iter().find(|rule| rule["rule"] == "length of answers").unwrap();
         assert!(
-            result["figures"]["output_throughput"]["value"].as_f64().unwrap() > 0.0,
-            "{result:#}"
+            lengths["measured"].as_str().unwrap().contains("answers of 32 tokens"),
+            "{lengths}"
         );
-        let lengths = result["rules"].to_string();
-        assert!(lengths.contains("answers of 32 tokens"), "{result:#}");
     }
 }

@@ -203,7 +203,7 @@ impl LoadPoint {
             "mean {:.0} ms, median {:.0} ms: {:.0} % of the load waited for late first tokens",
             mean * 1e3,
             median * 1e3,
-            late * 1e2
+            late.max(0.0) * 1e2
         );
         let required = "a server that is warm before the load";
         let is_warm = late <= MAX_LATE_SHARE;

@@ -151,7 +151,7 @@ fn summarize_choice(merged: &Node, choice: VariantChoice) -> RecipeSummary {
     let gpus_of_all = scope.text(recipe.descendant(&["nodes", "gpus"]));
     let gpu_count = gpus_of_all.and_then(|count| count.parse().ok()).or_else(|| {
         let per_machine: u32 = requested("count")?.parse().ok()?;
-        Some(per_machine * machines.unwrap_or(1))
+        per_machine.checked_mul(machines.unwrap_or(1))
     });
     let mut expanded = recipe.clone();
     expand_sweeps(&mut expanded, &mut Diagnostics::default());
