@@ -201,9 +201,8 @@ impl RunObservation {
 impl ObservedFigure {
     /// Returns whether another value is one of the same figure.
     pub fn is_same_figure(&self, other: &Self) -> bool {
-        let key =
-            |figure: &Self| (figure.scenario.clone(), figure.points, figure.figure_and_unit());
-        key(self) == key(other)
+        (&self.scenario, self.points, &self.figure, &self.unit)
+            == (&other.scenario, other.points, &other.figure, &other.unit)
     }
 
     /// Returns the figure's name with its unit: `latency (ms)`.

@@ -216,6 +216,9 @@ impl Bar {
     }
 }
 
+/// More colours cannot be distinguished.
+const MAX_SERIES: usize = 6;
+
 /// A remark of a title if not all of a chart's rows are shown: `, the first 6 of 9 lines`.
 fn truncation_note(shown: usize, count: usize, things: &str) -> String {
     let cut = (shown < count).then(|| format!(", the first {shown} of {count}{things}"));

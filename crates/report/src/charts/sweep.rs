@@ -2,7 +2,7 @@
 
 use itertools::{Itertools as _, join};
 
-use super::{Chart, ChartKind, LineChart, LineSeries, SeriesStyle};
+use super::{Chart, ChartKind, LineChart, LineSeries, MAX_SERIES, SeriesStyle, truncation_note};
 use crate::figure_title::figure_title;
 use retrial_recipe::model::{Better, SweepPoint};
 use retrial_results::verdict::{FigureValue, Judgement, Reference, ResultVerdict, Verdict, number};
@@ -10,8 +10,6 @@ use retrial_stats::AcceptanceRegion;
 
 /// More published figures than this are in the tables only.
 const MAX_FIGURES: usize = 4;
-/// More colours cannot be distinguished.
-const MAX_SIDES: usize = 6;
 /// Tokens of all answers by the duration, or with those of prompts where these are published; and seconds for each token
 /// of one, by the names of every client.
 const THROUGHPUTS: [&str; 2] = ["output_throughput", "total_throughput"];
@@ -23,6 +21,8 @@ struct Curve<'a> {
     axis: &'a str,
     points: Vec<f64>,
     sides: Vec<Side<'a>>,
+    /// A remark of the titles if there are more sides.
+    truncation: String,
 }
 
 struct Side<'a> {
@@ -68,8 +68,11 @@ impl<'a> Curve<'a> {
                 results: of_side.map(|(_, point, result)| (point.value, *result)).collect(),
             }
         });
-        let sides = sides.take(MAX_SIDES).collect();
-        (points.len() > 1).then(|| Self { name: &first.sweep, axis: &first.axis, points, sides })
+        let mut sides = sides.collect_vec();
+        let truncation = truncation_note(sides.len().min(MAX_SERIES), sides.len(), " lines");
+        sides.truncate(MAX_SERIES);
+        let (name, axis) = (first.sweep.as_str(), first.axis.as_str());
+        (points.len() > 1).then_some(Self { name, axis, points, sides, truncation })
     }
 
     /// A chart of each figure that is published at some point; where none is, of the one by which results are shown.
@@ -99,7 +102,7 @@ impl<'a> Curve<'a> {
             style: SeriesStyle::MarkedLine,
             ..LineSeries::default()
         });
-        let published = numbered(common_published(&sides));
+        let published = numbered(&common_published(&sides));
         let published = published
             .into_iter()
             .filter_map(|(x, point)| point.published.map(|(value, band)| ((x, Some(value)), band)));
@@ -142,7 +145,7 @@ impl<'a> Curve<'a> {
             });
             (*name, SeriesStyle::MarkedLine, points.collect_vec())
         });
-        let both = common_published(&rates).iter().zip(common_published(&times));
+        let both = common_published(&rates).into_iter().zip(common_published(&times));
         let published = both.filter_map(|(rate, time)| {
             let unit = &time.measured.as_ref()?.unit;
             let (of_rate, of_time) = (rate.published?.0, time.published?.0);
@@ -211,17 +214,24 @@ impl<'a> Curve<'a> {
     fn chart(&self, name: &str, description: &str, lines: LineChart) -> Chart {
         let first = self.sides.first().and_then(|side| side.results.first());
         let benchmark = first.map_or("", |(_, result)| &result.benchmark);
-        let title = format!("{}: {name}", self.name);
+        let title = format!("{}: {name}{}", self.name, self.truncation);
         Chart::new(benchmark, &title, description, ChartKind::Lines(lines))
     }
 }
 
-/// The points with what was published of them, if it is the same for all sides.
-fn common_published<'a>(sides: &'a [(&str, Vec<CurvePoint>)]) -> &'a [CurvePoint] {
-    let published =
-        |points: &[CurvePoint]| points.iter().map(|point| point.published).collect_vec();
-    let common = sides.iter().map(|(_, points)| published(points)).all_equal();
-    sides.first().filter(|_| common).map_or(&[], |(_, points)| points)
+/// The points, each with what was published of it if the sides that state it agree.
+fn common_published(sides: &[(&str, Vec<CurvePoint>)]) -> Vec<CurvePoint> {
+    let count = sides.first().map_or(0, |(_, points)| points.len());
+    let common = (0..count).filter_map(|at| {
+        let points = || sides.iter().filter_map(|(_, points)| points.get(at));
+        let published = points().filter_map(|point| point.published).all_equal_value();
+        Some(CurvePoint {
+            at: points().next()?.at,
+            measured: points().find_map(|point| point.measured.clone()),
+            published: published.ok(),
+        })
+    });
+    common.collect()
 }
 
 /// `1: 88.9 tokens/s, published 88; 4: 322.4 tokens/s`, of one of several sides after its name.
@@ -298,6 +308,17 @@ mod tests {
         };
         let names = lines.series.iter().map(|series| series.name.as_str()).collect_vec();
         assert_eq!(names, ["7.0", "7.2"]);
+        // A cell without a point does not hide what was published of it.
+        let mut partial = curve([100.0, 400.0], 101.0);
+        partial.results.truncate(1);
+        let ChartKind::Lines(lines) = &sweep_charts(&[("7.0", &one), ("7.1", &partial)])[1].kind
+        else {
+            panic!("no lines");
+        };
+        assert_eq!(lines.series[2].points, [(0.0, Some(101.0)), (1.0, Some(404.0))]);
+        let many = ["1", "2", "3", "4", "5", "6", "7"].map(|name| (name, &one));
+        let charts = sweep_charts(&many);
+        assert!(charts[1].title.ends_with(", the first 6 of 7 lines"), "{}", charts[1].title);
         let single = curve([100.0, 400.0], 101.0);
         assert_eq!(sweep_charts(&[("measured", &single)]).len(), 2);
     }

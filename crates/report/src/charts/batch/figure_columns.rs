@@ -5,15 +5,13 @@ use itertools::{Itertools as _, join};
 
 use super::{BatchFigure, CellFigure};
 use crate::charts::{
-    Chart, ChartKind, Column, ColumnChart, ColumnSeries, ReferenceLine, truncation_note,
-    value_range,
+    Chart, ChartKind, Column, ColumnChart, ColumnSeries, MAX_SERIES, ReferenceLine,
+    truncation_note, value_range,
 };
 use retrial_batch::verdict::{BatchAxis, CellVerdict};
 use retrial_history::AxisOrder;
 use retrial_results::verdict::number;
 
-/// More colours cannot be distinguished.
-const MAX_SERIES: usize = 6;
 /// More columns are too narrow: the table has them all.
 const MAX_COLUMNS: usize = 36;
 

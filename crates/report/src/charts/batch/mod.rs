@@ -36,7 +36,7 @@ pub fn batch_charts(batch: &BatchVerdict) -> Vec<Chart> {
     });
     let search_chart = batch.search.as_ref().and_then(search::search_chart);
     let first = [search_chart, claims_chart(batch), cells_chart(batch)].into_iter().flatten();
-    let cells = batch.cells.iter();
+    let cells = batch.all_results();
     let verdicts = cells.filter_map(|cell| Some((cell.name.as_str(), cell.verdict.as_ref()?)));
     let curves = sweep_charts(&verdicts.collect_vec());
     first.chain(curves).chain(figure_charts.flatten()).collect()

@@ -3,12 +3,10 @@
 use itertools::Itertools as _;
 
 use super::BatchFigure;
-use crate::charts::{Chart, ChartKind, LineChart, LineSeries, SeriesStyle};
+use crate::charts::{Chart, ChartKind, LineChart, LineSeries, MAX_SERIES, SeriesStyle};
 use retrial_batch::journal::RunStart;
 use retrial_results::verdict::number;
 
-/// More colours cannot be distinguished.
-const MAX_CELLS: usize = 6;
 /// Fewer trials show no order.
 const MIN_TRIALS: usize = 4;
 
@@ -22,7 +20,7 @@ struct OrderedTrial<'a> {
 pub(super) fn trial_order_chart(figure: &BatchFigure<'_>) -> Option<Chart> {
     let trials = ordered_trials(figure)?;
     let cells = trials.iter().map(|trial| trial.cell).unique().collect_vec();
-    if trials.len() < MIN_TRIALS || cells.len() > MAX_CELLS {
+    if trials.len() < MIN_TRIALS || cells.len() > MAX_SERIES {
         return None;
     }
     let series = cells.iter().map(|cell| LineSeries {

@@ -153,6 +153,7 @@ impl PivotTable<'_> {
             let result = row.result;
             result.deciding.as_deref() == Some(name)
                 || result.judgements.iter().any(|judgement| judgement.figure == name)
+                || result.unjudged.iter().any(|reference| reference.figure == name)
         };
         self.is_whole && !name.ends_with("_p50") && !self.rows.iter().any(is_shown)
     }
