@@ -95,6 +95,20 @@ fn the_release_that_takes_more_memory_is_found() {
     assert!(packages.contains("ONNX Runtime"), "{packages}");
 }
 
+/// Each rule that a result of a batch violates, with its cell's name: the whole verdict is 1,000 lines.
+fn violations(batch: &Value) -> impl Iterator<Item = (&Value, &Value)> {
+    let cells = items(&batch["cells"]);
+    cells.flat_map(|cell| {
+        let results = items(&cell["verdict"]["results"]);
+        let rules = results.flat_map(|result| items(&result["rules"]));
+        rules.filter(|rule| rule["passed"] == false).map(|rule| (&cell["name"], rule))
+    })
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
 /// One short trial of each release with the real `LoadGen` and ONNX Runtime.
 #[test]
 #[ignore = "needs the lab"]
@@ -104,7 +118,8 @@ fn the_releases_are_measured() {
     let short = ["--set", "samples=100000", "--set", "seconds=1"];
     let output = retrial(&[&arguments[..], &short].concat());
     let verdict = json(&output);
-    assert_eq!(verdict["outcome"], "reproduced", "{verdict:#}");
+    let violated: Vec<(&Value, &Value)> = violations(&verdict).collect();
+    assert_eq!(verdict["outcome"], "reproduced", "{} {violated:#?}", verdict["sentence"]);
     for cell in verdict["cells"].as_array().unwrap() {
         let name = cell["name"].as_str().unwrap();
         let measured = cell["verdict"].to_string();
