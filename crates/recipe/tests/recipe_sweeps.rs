@@ -117,6 +117,8 @@ fn each_point_is_a_scenario() {
     "`other` is no point of a sweep"
 )]
 #[case("run: eval", "run: eval\n      sweep: { concurrency: [1] }", "only performance is swept")]
+#[case("[1, 4, 16] }", "[1, 4, 16] }\n      shuffle: by-day", "a seed is an integer")]
+#[case("run: eval", "run: eval\n      shuffle: 7", "`shuffle` without a sweep")]
 fn a_sweep_that_is_not_plain_is_refused(
     #[case] from: &str,
     #[case] to: &str,
@@ -137,6 +139,20 @@ fn a_sweep_that_is_not_plain_is_refused(
     let has_sweep = !message.starts_with("`at`") && !message.starts_with("only");
     let named = found.iter().filter(|problem| problem.contains(message)).count();
     assert_eq!((named, found.len() == 1), (1, has_sweep), "once for all points: {found:#?}");
+}
+
+#[test]
+fn a_seed_decides_the_order_of_the_points() {
+    let order = |seed: &str| -> String {
+        let sweep = "sweep: { concurrency: [1, 4, 16] }";
+        let recipe = resolve(&RECIPE.replace(sweep, &format!("{sweep}\n      shuffle: {seed}")));
+        let keys = recipe.scenarios.iter().map(|(key, _)| key.trim_start_matches("serving"));
+        keys.collect()
+    };
+    assert_eq!(order("8"), "-4-16-1");
+    let of_seeds: std::collections::BTreeSet<String> =
+        (0..40).map(|seed| order(&seed.to_string())).collect();
+    assert_eq!(of_seeds.len(), 6, "each order of three points: {of_seeds:?}");
 }
 
 #[test]

@@ -134,6 +134,8 @@ object! {
         from: Option<String> = T::Text(formats::FILLED),
         /// Measures at each of several points, each a scenario of its own: {concurrency: [1, 4, 16, 64]}; `${{ sweep.concurrency }}` is the point.
         sweep: OrderedMap<Vec<String>> [read = read_sweep] = T::Map(formats::NAME, &T::List(&T::Text(formats::FILLED), 1)),
+        /// Measures the points in a random order, which this seed decides; otherwise as they are written.
+        shuffle: Option<u32> = T::Integer(0, u32::MAX as i64),
     }
 }
 

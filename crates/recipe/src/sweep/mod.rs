@@ -5,6 +5,7 @@ mod published;
 mod substitute;
 
 use retrial_document::{Diagnostics, MapEntry, Node, Span, Value};
+use sha2::{Digest as _, Sha256};
 
 use crate::formats;
 use published::{keep_values_at, values_by_point};
@@ -12,6 +13,9 @@ use substitute::{names_axis, substitute};
 
 /// The key whose values a sweep's expectations have: `at: {64: 2910}`.
 pub(crate) const AT: &str = "at";
+
+/// The key of the seed by which the points are put into a random order.
+const SHUFFLE: &str = "shuffle";
 
 /// One sweep of a measurement.
 struct Sweep {
@@ -36,6 +40,7 @@ pub(super) fn expand_sweeps(recipe: &mut Node, problems: &mut Diagnostics) {
         let swept = scenario.value.entries().iter().find(|mode| mode.value.get("sweep").is_some());
         let Some(swept) = swept.cloned() else {
             check_point(&scenario, problems);
+            check_shuffle(&scenario, problems);
             scenarios.push(scenario);
             continue;
         };
@@ -123,6 +128,17 @@ impl Sweep {
         if points.is_empty() {
             refuse("a sweep has a list of points".to_owned(), &axis.value.span);
             return None;
+        }
+        if let Some(shuffle) = mode.value.entry(SHUFFLE) {
+            let Some(seed) = shuffle.value.text().and_then(|text| text.parse::<u32>().ok()) else {
+                let help = "write an integer, its seed: `shuffle: 7`";
+                problems.error("sweep", "a seed is an integer", &shuffle.value.span, help);
+                return None;
+            };
+            // As good as random, and the same in every version of every library.
+            points.sort_by_cached_key(|point| {
+                Sha256::digest(format!("{seed} {}", point.text().unwrap_or_default()))
+            });
         }
         Some(Self { scenario: scenario.key.clone(), axis: axis.key.clone(), points })
     }
@@ -219,6 +235,14 @@ fn check_point(scenario: &MapEntry, problems: &mut Diagnostics) {
     }
 }
 
+/// Refuses the order of points where there are none.
+fn check_shuffle(scenario: &MapEntry, problems: &mut Diagnostics) {
+    for shuffle in scenario.value.entries().iter().filter_map(|mode| mode.value.entry(SHUFFLE)) {
+        let help = "remove it, or add the points: `sweep: { concurrency: [1, 4, 16, 64] }`";
+        problems.error("sweep", "`shuffle` without a sweep", &shuffle.key_span, help);
+    }
+}
+
 /// Returns a measurement whose sweep is refused, as if it had one point: what depends on it is no mistake of its own.
 fn without_sweep(mode: &MapEntry) -> MapEntry {
     const STAND_IN: &str = "1";
@@ -231,7 +255,7 @@ fn without_sweep(mode: &MapEntry) -> MapEntry {
 
 /// Returns a measurement at a point, without its sweep.
 fn measurement_at(mode: &MapEntry, axis: &str, point: &str) -> Node {
-    let keys = mode.value.entries().iter().filter(|key| key.key != "sweep");
+    let keys = mode.value.entries().iter().filter(|key| key.key != "sweep" && key.key != SHUFFLE);
     let mut measurement = Node::map(keys.cloned().collect(), mode.value.span.clone());
     keep_values_at(&mut measurement, point);
     substitute(&mut measurement, axis, point);

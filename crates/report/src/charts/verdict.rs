@@ -110,22 +110,12 @@ fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64
     let published = Reference::find_deciding(&judgement.references)?.value;
     let better = judgement.better?;
     let factor = judgement.normalised_by.unwrap_or(1.0);
-    let trials = figure_of_each_trial(result, &judgement.figure).into_iter();
+    let trials = result.figure_of_each_trial(&judgement.figure).into_iter();
     let ratios = trials.map(|trial| {
         let quotient = trial * factor / published;
         if better == Better::Higher { quotient } else { quotient.recip() }
     });
     Some(ratios.filter(|ratio| ratio.is_finite()).collect())
-}
-
-/// The figure of each trial, if there are several.
-fn figure_of_each_trial(result: &ResultVerdict, figure: &str) -> Vec<f64> {
-    let figures = result.trials.iter().filter_map(|trial| {
-        let mut figures = trial.figures.iter();
-        figures.find(|(name, _)| name.eq_ignore_ascii_case(figure))
-    });
-    let values: Vec<f64> = figures.map(|(_, figure)| figure.value).collect();
-    if values.len() > 1 { values } else { Vec::new() }
 }
 
 /// Bounds that can be drawn.
@@ -137,7 +127,7 @@ pub(super) fn drawable_bounds(bounds: Bounds) -> Option<(f64, f64)> {
 /// The trials of a figure without a published one, if there are several.
 fn unpublished_chart(result: &ResultVerdict) -> Option<Chart> {
     let (name, figure) = result.deciding_figure()?;
-    let trials = figure_of_each_trial(result, name);
+    let trials = result.figure_of_each_trial(name);
     if trials.is_empty() {
         return None;
     }

@@ -169,6 +169,16 @@ impl ResultVerdict {
         matches!(self.outcome, Outcome::Invalid | Outcome::Failed)
     }
 
+    /// Returns the values of a figure, trial by trial, in the unit of the trials; none of a single trial.
+    pub fn figure_of_each_trial(&self, figure: &str) -> Vec<f64> {
+        let figures = self.trials.iter().filter_map(|trial| {
+            let mut figures = trial.figures.iter();
+            figures.find(|(name, _)| name.eq_ignore_ascii_case(figure))
+        });
+        let values: Vec<f64> = figures.map(|(_, figure)| figure.value).collect();
+        if values.len() > 1 { values } else { Vec::new() }
+    }
+
     /// Returns the judgement of the deciding figure; none where nothing is published for it.
     fn deciding_judgement(&self) -> Option<&Judgement> {
         let deciding = self.deciding.as_ref()?;

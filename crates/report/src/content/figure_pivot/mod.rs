@@ -13,6 +13,8 @@ use retrial_results::verdict::{
     table_name,
 };
 
+/// The column of what was measured twice, or more often, at a point.
+const LATER_TRIALS: &str = "later / 1st trial";
 /// Fewer rows or columns than this are no table.
 const MIN_SIDE: usize = 2;
 
@@ -85,7 +87,9 @@ fn sweep_tables(verdict: &Verdict) -> impl Iterator<Item = PivotTable<'_>> {
     let swept = verdict.results.iter().filter_map(|result| Some((result.point.as_ref()?, result)));
     let sweeps = swept.clone().map(|(point, _)| (&point.sweep, &point.axis)).unique();
     let tables = sweeps.map(move |(sweep, axis)| {
-        let of_sweep = swept.clone().filter(move |(point, _)| point.sweep == *sweep);
+        let of_sweep = swept.clone().filter(|(point, _)| point.sweep == *sweep);
+        let of_sweep =
+            of_sweep.sorted_by(|(left, _), (right, _)| left.value.total_cmp(&right.value));
         let published = of_sweep.clone().flat_map(|(_, result)| {
             let judged = result.judgements.iter().map(|judgement| judgement.figure.as_str());
             judged.chain(result.unjudged.iter().map(|reference| reference.figure.as_str()))
@@ -167,6 +171,8 @@ impl PivotTable<'_> {
     pub fn render(self, verdict: &Verdict) -> Option<Block> {
         let note = marks::unverified_word(verdict.notice.is_some());
         let details = self.columns.iter().map(|column| self.is_detail(column)).collect_vec();
+        let is_repeated =
+            self.is_whole && self.rows.iter().any(|row| !row.later_trials().is_empty());
         let mut rows =
             Table::builder(self.title, self.rows).head(&self.subject, |row| row.subject.clone());
         for (at, column) in self.columns.iter().enumerate() {
@@ -179,6 +185,10 @@ impl PivotTable<'_> {
                 .column(Column::number("ratio").stack_under(under).omit_at_rank(0), |row| {
                     row.ratio(at)
                 });
+        }
+        if is_repeated {
+            let against_first = Column::number(LATER_TRIALS).omit_at_rank(0);
+            rows = rows.column(against_first, PivotRow::later_trials);
         }
         let mut rows = rows.status("outcome", PivotRow::outcome);
         rows.table.titled = true;
@@ -215,6 +225,19 @@ impl PivotRow<'_> {
     fn ratio(&self, column: usize) -> String {
         let ratio = self.judgement(column).and_then(|judgement| judgement.ratio);
         ratio.map_or_else(String::new, number::format_ratio)
+    }
+
+    /// The mean of all trials but the first, by the first, in the figure by which the point is shown: on one server, how
+    /// far the first was from being warm.
+    fn later_trials(&self) -> String {
+        let deciding = self.result.deciding.as_deref().unwrap_or_default();
+        match self.result.figure_of_each_trial(deciding)[..] {
+            [first, ref later @ ..] if first > 0.0 => {
+                let mean = later.iter().sum::<f64>() / number::to_f64(later.len() as u64);
+                number::format_ratio(mean / first)
+            }
+            _ => String::new(),
+        }
     }
 
     /// The worst outcome of its judged figures; without any, that of the result.

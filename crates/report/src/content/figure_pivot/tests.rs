@@ -109,6 +109,26 @@ fn points_without_published_figures_show_the_rate_and_medians() {
     ");
 }
 
+/// The second at 4 is 2 % above the first, whose server was not warm.
+#[test]
+fn a_point_that_is_measured_twice_shows_what_warming_up_changes() {
+    let points = [(16.0, [900.0, 909.0]), (4.0, [300.0, 306.0])].map(|(value, trials)| {
+        let mut evidence =
+            own(&format!("serving-{value}"), "output_throughput", "tokens/s", &trials)
+                .with_source("output_throughput", plain("tokens/s"))
+                .expecting("output_throughput", guide(trials[0]));
+        let (sweep, axis) = ("serving".to_owned(), "concurrency".to_owned());
+        evidence.plan.point = Some(SweepPoint { sweep, axis, value });
+        evidence
+    });
+    insta::assert_snapshot!(table_lines(&points), @r"
+    | concurrency | output_throughput (tokens/s) | published | ratio | later / 1st trial | outcome |
+    | --- | --- | --- | --- | --- | --- |
+    | 4 | 302.985 | 300 | 1.010 | 1.020 | ✓ reproduced |
+    | 16 | 904.489 | 900 | 1.005 | 1.010 | ✓ reproduced |
+    ");
+}
+
 #[test]
 fn a_scenario_with_figures_of_its_own_is_no_row() {
     let lone = own("other", "loss", "", &[2.0])
