@@ -37,10 +37,10 @@ pub(super) fn expand_sweeps(recipe: &mut Node, problems: &mut Diagnostics) {
     };
     let written = std::mem::take(scenarios);
     for scenario in written.clone() {
+        check_shuffle(&scenario, problems);
         let swept = scenario.value.entries().iter().find(|mode| mode.value.get("sweep").is_some());
         let Some(swept) = swept.cloned() else {
             check_point(&scenario, problems);
-            check_shuffle(&scenario, problems);
             scenarios.push(scenario);
             continue;
         };
@@ -237,7 +237,8 @@ fn check_point(scenario: &MapEntry, problems: &mut Diagnostics) {
 
 /// Refuses the order of points where there are none.
 fn check_shuffle(scenario: &MapEntry, problems: &mut Diagnostics) {
-    for shuffle in scenario.value.entries().iter().filter_map(|mode| mode.value.entry(SHUFFLE)) {
+    let unswept = scenario.value.entries().iter().filter(|mode| mode.value.get("sweep").is_none());
+    for shuffle in unswept.filter_map(|mode| mode.value.entry(SHUFFLE)) {
         let help = "remove it, or add the points: `sweep: { concurrency: [1, 4, 16, 64] }`";
         problems.error("sweep", "`shuffle` without a sweep", &shuffle.key_span, help);
     }
