@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::host::{driver_facts, gpu_facts as cards, machine_facts, setting_facts};
-use crate::verdict::comparison::{Fact, FactGroup, RECIPE_DIGEST};
+use crate::verdict::comparison::{Fact, FactGroup, RECIPE_DIGEST, RECIPE_NAME, VARIANT_PREFIX};
 use retrial_container::ImageRef;
 use retrial_document::{Diagnostics, MAX_DOCUMENT_BYTES, Source, parse_yaml};
 use retrial_host::record::HostRecord;
@@ -49,13 +49,19 @@ pub fn facts_of_run(directory: &RunDirectory) -> Vec<Fact> {
     facts
 }
 
-/// Returns the recipe that a run stores; none if it cannot be read.
+/// Returns the recipe that a run stores, without the values of its parameters, which are facts of their own; none if it
+/// cannot be read.
 fn read_recipe(directory: &RunDirectory) -> Option<serde_json::Value> {
     const FILE: &str = "recipe.yaml";
     let path = Path::new(FILE);
     let text = read_text_beneath(directory.path(), path, MAX_DOCUMENT_BYTES as u64).ok()?;
     let node = parse_yaml(&Source::new(FILE, text), &mut Diagnostics::default())?;
-    Some(node.to_json())
+    let mut recipe = node.to_json();
+    let params = recipe.get_mut("params").and_then(serde_json::Value::as_object_mut);
+    for param in params.into_iter().flat_map(serde_json::Map::values_mut) {
+        param.as_object_mut().and_then(|param| param.remove("set"));
+    }
+    Some(recipe)
 }
 
 /// Returns every known fact of a run except its packages, from its files as they were read.
@@ -95,10 +101,12 @@ fn parameter_facts(plan: Option<&Plan>, state: &JournalState) -> Vec<Fact> {
     let mut facts: Vec<Fact> =
         models.map(|(name, commit)| fact(format!("model {name}"), commit.clone())).collect();
     if let Some(plan) = plan {
-        facts.push(fact("recipe".to_owned(), plan.recipe.clone()));
+        facts.push(fact(RECIPE_NAME.to_owned(), plan.recipe.clone()));
         facts.push(fact(RECIPE_DIGEST.to_owned(), plan.recipe_hash.clone()));
         let variant = plan.variant.iter();
-        facts.extend(variant.map(|(axis, value)| fact(format!("variant {axis}"), value.clone())));
+        facts.extend(
+            variant.map(|(axis, value)| fact(format!("{VARIANT_PREFIX}{axis}"), value.clone())),
+        );
         let params = plan.params.iter();
         facts.extend(params.map(|(name, value)| fact(format!("param {name}"), value.to_string())));
     }

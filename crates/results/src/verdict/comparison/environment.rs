@@ -17,6 +17,9 @@ use retrial_plan::difference::{PlanDifference, find_differences};
 const MAX_LISTED_FACTS: usize = 20_000;
 /// The fact that has the SHA-256 of a run's recipe, with what was chosen of it.
 pub const RECIPE_DIGEST: &str = "recipe digest";
+/// The fact that has the name of a run's recipe, and what begins the name of one that has the choice on an axis.
+pub const RECIPE_NAME: &str = "recipe";
+pub const VARIANT_PREFIX: &str = "variant ";
 /// Measured numbers that differ by less are alike: a repeated run differs by as much.
 const MAX_ALIKE_DIFFERENCE: f64 = 0.05;
 
@@ -105,7 +108,12 @@ fn compare_group(
         // Choices change it, too, and are listed themselves.
         result.alike.retain(|fact| fact.what != RECIPE_DIGEST);
         let has_other = result.differs.iter().any(|fact| fact.what != RECIPE_DIGEST);
-        let edits = if has_other { Vec::new() } else { list_recipe_edits(&sides) };
+        // What a variant overlays cannot be told from an edit.
+        let is_overlaid = |fact: &EnvironmentFact| {
+            fact.what == RECIPE_NAME || fact.what.starts_with(VARIANT_PREFIX)
+        };
+        let is_comparable = !result.differs.iter().any(is_overlaid);
+        let edits = if is_comparable { list_recipe_edits(&sides) } else { Vec::new() };
         result.differs.retain(|fact| fact.what != RECIPE_DIGEST || !has_other && edits.is_empty());
         result.differs.extend(edits);
     }
@@ -383,6 +391,18 @@ mod tests {
             recipe("3", serde_json::json!({ "run": "bench", "trials": 5, "timeout": "1h" })),
         ]
         .map(|fact| vec![fact]);
+        // A parameter that was chosen otherwise hides no edit; a variant does, which is one itself.
+        for (choice, edits) in [("param size", 1), ("variant model", 0)] {
+            let chosen = |value| Fact::new(FactGroup::Parameters, choice, value);
+            let [before, after] = [(&before, "8"), (&after, "9")]
+                .map(|(recipe, value)| [recipe.clone(), vec![chosen(value)]].concat());
+            let groups = compare_fact_groups(&letters(), &[&before, &after]);
+            let differing = groups[0].differs.iter().map(|fact| fact.what.as_str());
+            assert_eq!(
+                differing.collect::<Vec<_>>(),
+                [&[choice][..], &["recipe run"][..edits]].concat()
+            );
+        }
         let letters = ["A", "B", "C"].map(str::to_owned);
         let groups = compare_fact_groups(&letters, &[&before, &after, &other]);
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());

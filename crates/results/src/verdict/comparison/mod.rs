@@ -21,7 +21,8 @@ mod subject;
 
 pub use build::compare_subjects;
 pub use environment::{
-    AlikeFact, EnvironmentFact, EnvironmentGroup, RECIPE_DIGEST, compare_fact_groups,
+    AlikeFact, EnvironmentFact, EnvironmentGroup, RECIPE_DIGEST, RECIPE_NAME, VARIANT_PREFIX,
+    compare_fact_groups,
 };
 pub use fact::{Fact, FactGroup};
 pub use joint_change::{StackVersions, describe_joint_change, describe_joint_changes};
