@@ -296,6 +296,10 @@ fn the_names_of_folders_are_selected() {
     let selected = paths(&["--scenario", "Offline"]);
     assert_eq!(selected.len(), 6, "{selected:?}");
     assert!(selected.iter().all(|path| path.contains("/Offline/")), "{selected:?}");
+    let in_part = |arguments: &[&str]| {
+        judge(tree.path(), arguments).json["counts"]["benchmarks_in_part"].as_u64()
+    };
+    assert_eq!((in_part(&["--scenario", "Offline"]), in_part(&[])), (Some(2), Some(0)));
     for (option, value, choice) in [
         ("--benchmark", "resnet", "mixtral-8x7b"),
         ("--division", "open", "closed"),

@@ -15,8 +15,8 @@ use retrial_mlperf::Division;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::TreeFault;
 use retrial_results::verdict::{
-    BenchmarkVerdict, Outcome, QualifiedOutcome, Reference, ResultVerdict, RuleCheck, Verdict,
-    number,
+    BenchmarkVerdict, Outcome, QualifiedOutcome, QualifierKind, Reference, ResultVerdict,
+    RuleCheck, Verdict, number,
 };
 
 /// The most files of a rule that are named.
@@ -74,6 +74,8 @@ pub struct TreeCounts {
     pub benchmarks: usize,
     /// Benchmarks whose scenarios or system violate the rules.
     pub benchmarks_broken: usize,
+    /// Benchmarks with scenarios that were not selected.
+    pub benchmarks_in_part: usize,
     /// The number of performance results.
     pub performance: usize,
     /// The number of performance results that are valid.
@@ -96,6 +98,9 @@ impl TreeCounts {
     pub fn add(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) {
         self.benchmarks += 1;
         self.benchmarks_broken += usize::from(benchmark.rules.iter().any(|rule| !rule.passed));
+        let mut qualifiers = verdict.qualifiers.iter();
+        let is_part = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::InPart);
+        self.benchmarks_in_part += usize::from(is_part);
         for result in &verdict.results {
             let (all, valid) = match result.mode {
                 Mode::Performance => (&mut self.performance, &mut self.performance_valid),
@@ -289,6 +294,10 @@ impl TreeReport {
         let mut lines = Vec::from_iter(is_none_selected.then(none));
         lines.push(first);
         lines.extend(reference.map(|reference| counts.describe_comparison(reference)));
+        if counts.benchmarks_in_part > 0 {
+            let count = format::format_count(counts.benchmarks_in_part, "benchmark");
+            lines.push(format!("{count} in part: the other scenarios were not selected"));
+        }
         if counts.benchmarks_broken > 0 {
             let count = format::format_count(counts.benchmarks_broken, "benchmark");
             lines.push(format!("{count} with scenarios or a system that violate the rules"));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::JudgeError;
 use super::trees::SuiteTrees;
 use crate::evidence::training::{TRAINING_SCENARIO, TrainingTrees};
-use crate::evidence::tree::SubmissionTrees;
+use crate::evidence::tree::{ScenarioFolder, SubmissionTrees};
 use retrial_document::list_choices;
 use retrial_mlperf::{Division, ScenarioName};
 
@@ -50,7 +50,9 @@ fn select_inference(
     })?;
     if let Some(selected) = selection.scenario {
         for benchmark in all {
-            benchmark.scenarios.retain(|place| place.scenario_name() == *selected);
+            let is_excluded = |place: &mut ScenarioFolder| place.scenario_name() != *selected;
+            let excluded = benchmark.scenarios.extract_if(.., is_excluded);
+            benchmark.excluded = excluded.map(|place| place.scenario_name().to_string()).collect();
             benchmark.has_all_scenarios = false;
         }
     }

@@ -77,7 +77,8 @@ impl From<&Plan> for RunContext {
             published_figures: performance.map(|measured| measured.expect.len()).sum(),
             qualifiers: settings_qualifiers(plan, |_| None),
             execution: qualifiers_of_changes(plan.changing_options()),
-            part: qualifier_of_part(plan),
+            // A smoke test is always one of a part.
+            part: qualifier_of_part(&plan.excluded).filter(|_| !plan.smoke_test),
             ..Self::default()
         }
     }
@@ -129,11 +130,10 @@ pub(crate) fn settings_qualifiers(
     qualifiers_of_changes(settings.chain(images))
 }
 
-/// Returns the qualifier of a plan that excludes some of the recipe's measurements. A smoke test is always one of a part.
-fn qualifier_of_part(plan: &Plan) -> Option<Qualifier> {
-    let is_part = !plan.excluded.is_empty() && !plan.smoke_test;
-    let reason = || format!("without {}", join_first(&plan.excluded, MAX_NAMED_MEASUREMENTS));
-    is_part.then(|| Qualifier::new(QualifierKind::InPart, reason()))
+/// Returns the qualifier of results from which some were excluded by the user; none if none was.
+pub(crate) fn qualifier_of_part(excluded: &[String]) -> Option<Qualifier> {
+    let reason = || format!("without {}", join_first(excluded, MAX_NAMED_MEASUREMENTS));
+    (!excluded.is_empty()).then(|| Qualifier::new(QualifierKind::InPart, reason()))
 }
 
 fn qualifiers_of_changes(changes: impl IntoIterator<Item = String>) -> Vec<Qualifier> {

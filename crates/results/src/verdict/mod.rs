@@ -42,7 +42,7 @@ mod trial_log;
 pub use benchmark::BenchmarkVerdict;
 pub use bounds::Bounds;
 pub use context::RunContext;
-pub(crate) use context::settings_qualifiers;
+pub(crate) use context::{qualifier_of_part, settings_qualifiers};
 pub use evidence::{Evidence, StatedValidity, StepOutcome, TrialEvidence, table_name};
 pub use exit::ExitCode;
 pub use figure_value::{FigureLocation, FigureValue, MarkedLine, RepeatedValues, Skipped};

@@ -43,7 +43,7 @@ retrial_document::words! {
         SmokeTest = "smoke test",
         /// GPUs that the recipe requires were idle: the figure may be the CPU's.
         IdleGpus = "idle GPUs",
-        /// Only some of the recipe's measurements were made: `--scenario`, `--mode`, `--point`.
+        /// Only some of the recipe's measurements were made, or of a submission's scenarios judged: `--scenario`, `--mode`, `--point`.
         InPart = "in part",
         /// Performance without accuracy.
         PerformanceOnly = "performance only",

@@ -184,6 +184,7 @@ fn walk_submitter(position: &SubmissionPath, division: Division, name: &str) -> 
                     scenarios,
                     has_all_scenarios: position.names.scenario.is_none()
                         && position.names.part.is_none(),
+                    excluded: Vec::new(),
                 });
             }
         }

@@ -6,7 +6,7 @@ use super::system::{self, InferenceSystem};
 use super::{JudgeContext, files, one_result, performance, required};
 use crate::evidence::evidence_lines::add_evidence_lines;
 use crate::evidence::identity::ResultRun;
-use crate::verdict::{self, BenchmarkVerdict, RunContext, Verdict};
+use crate::verdict::{self, BenchmarkVerdict, RunContext, Verdict, qualifier_of_part};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The suite of all submission trees.
@@ -42,6 +42,7 @@ pub fn benchmark_context(
             sources: Vec::new(),
         },
         rules: judge_context.rules.clone(),
+        part: qualifier_of_part(&benchmark.excluded),
         require_accuracy: judge_context.require_accuracy,
         accuracy_scenarios: with_accuracy.map(ScenarioFolder::scenario_name).collect(),
         ..RunContext::default()

@@ -62,6 +62,8 @@ pub struct SubmittedBenchmark {
     pub scenarios: Vec<ScenarioFolder>,
     /// All its scenarios are included: missing ones may be reported.
     pub has_all_scenarios: bool,
+    /// Those of its scenarios that the user did not select.
+    pub excluded: Vec<String>,
 }
 
 impl SubmittedBenchmark {
