@@ -47,6 +47,8 @@ pub struct GroupedRuns<'a> {
     pub unjudged: usize,
     /// Runs without a counterpart that differs only in the axis.
     pub unmatched: usize,
+    /// Runs of another text of the recipe than the newest one with the same value.
+    pub of_other_text: usize,
 }
 
 impl RunSummary {
@@ -118,6 +120,19 @@ pub fn group_by_axis<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> 
             continue;
         }
         let mut sorted_sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
+        for (_, runs) in &mut sorted_sides {
+            let before = runs.len();
+            // A choice changes the text, too.
+            let newest = |run: &RunSummary| {
+                let mut newer = runs.iter().rev();
+                newer.find(|other| other.chosen_settings().eq(run.chosen_settings()))
+            };
+            let is_newest = |run: &&RunSummary| {
+                newest(run).is_some_and(|newest| newest.recipe_hash == run.recipe_hash)
+            };
+            *runs = runs.iter().copied().filter(is_newest).collect();
+            grouped.of_other_text += before - runs.len();
+        }
         let order = AxisOrder::of(sorted_sides.iter().map(|(value, _)| *value));
         sorted_sides.sort_by_cached_key(|(value, _)| order.key(value));
         grouped.groups.push(ComparableRuns { title: rest.join(" · "), sides: sorted_sides });
@@ -195,6 +210,24 @@ mod tests {
             ]
         );
         assert_eq!((grouped.without_axis, grouped.unmatched), (1, 1));
+    }
+
+    /// They are no trials of one thing.
+    #[test]
+    fn texts_of_a_recipe_are_never_mixed() {
+        let of_text = |id: &str, rocm: &str, text: &str| RunSummary {
+            recipe_hash: format!("{text} {rocm}"),
+            ..row(id, "one", &[("rocm", rocm)])
+        };
+        let rows = [
+            of_text("a", "6.4", "old"),
+            of_text("b", "7.0", "old"),
+            of_text("c", "6.4", "new"),
+            of_text("d", "6.4", "new"),
+        ];
+        let grouped = group_by_axis(&rows, "rocm");
+        assert_eq!(render_groups(&grouped), ["llama2 · 8 x MI355X · one | 6.4: c d | 7.0: b"]);
+        assert_eq!(grouped.of_other_text, 1);
     }
 
     #[test]

@@ -187,6 +187,7 @@ fn describe_omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
         (grouped.without_axis, format!("have no {axis}")),
         (grouped.unjudged, "have no verdict".to_owned()),
         (grouped.unmatched, format!("have no counterpart with a different {axis}")),
+        (grouped.of_other_text, "are of an earlier text of the recipe".to_owned()),
     ];
     counted
         .into_iter()

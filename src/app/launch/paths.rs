@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::host_mounts::describe_other_writers;
 use super::open::OpenedRecipe;
+use super::stand_ins::is_stand_in;
 use crate::app::catalog::MEMORY_DIRECTORY;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
@@ -62,7 +63,11 @@ impl OpenedRecipe {
                 if source.is_known_later() {
                     return Some("which directory below, is known only during the run".to_owned());
                 }
-                return describe_other_writers(Path::new(source.resolved()));
+                let path = Path::new(source.resolved());
+                if is_stand_in(path) {
+                    return Some("which path, is not set yet".to_owned());
+                }
+                return describe_other_writers(path);
             };
             let directory = directory.as_deref()?;
             let place = places.describe(directory, &directory.join(name));

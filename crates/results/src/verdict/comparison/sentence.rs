@@ -1,6 +1,6 @@
 //! One sentence on each compared figure.
 
-use itertools::join;
+use itertools::{Itertools as _, join};
 
 use super::measurement::MeasuredFigure;
 use super::model::ComparedFigure;
@@ -108,17 +108,18 @@ fn describe_basis(
     let mut words = vec![describe_trials(figure, options)];
     let is_single =
         |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
-    let single = pair.figures.iter().map(AsRef::as_ref).find(is_single);
+    let singles = pair.figures.iter().map(AsRef::as_ref).filter(is_single);
+    let assumed = singles.filter_map(|figure| figure.noise.zip(figure.noise_basis.as_ref()));
+    let assumed = assumed
+        .filter(|(noise, _)| *noise > 0.0)
+        .map(|(noise, from)| format!("{} from {from}", number::format_percent(noise)));
+    let assumed = assumed.unique().join(" and ");
     let pooled = pair.difference.as_ref().and_then(|difference| difference.pooled_deviation);
     if let Some(deviation) = pooled {
         let deviation = number::format_fine_percent(deviation);
         words.push(format!("a single trial has the scatter of the others, {deviation}"));
-    } else if let Some((noise, from)) =
-        single.and_then(|figure| figure.noise.zip(figure.noise_basis.as_ref()))
-        && noise > 0.0
-    {
-        let noise = number::format_percent(noise);
-        words.push(format!("assumed noise {noise} from {from}"));
+    } else if !assumed.is_empty() {
+        words.push(format!("assumed noise {assumed}"));
     }
     if pair.difference.as_ref().is_some_and(|it| it.dependent) {
         words.push("which depend on their order and count as one".to_owned());
