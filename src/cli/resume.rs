@@ -4,7 +4,7 @@ use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::launch::background::{start_in_background, wait_for_predecessor};
-use crate::app::launch::continue_run;
+use crate::app::launch::{check_paths_again, continue_run};
 use crate::app::open;
 use crate::app::options::GlobalOptions;
 use crate::app::own_record::OwnRunOrBatch;
@@ -54,6 +54,7 @@ pub fn resume_run_or_batch(
     }
     if !in_job {
         open::refuse_to_resume_elsewhere(directory.id(), &state)?;
+        check_paths_again(global, &directory.read_json("plan.json")?)?;
     }
     if detach {
         return start_in_background(global, RecordKind::Run, directory.record());

@@ -30,6 +30,9 @@ pub const ULIMIT: StringFormat =
 /// An IPC namespace: `host`, `private`, `container:NAME`.
 pub const IPC: StringFormat = StringFormat::new(check_ipc_mode);
 
+/// What the names of variables begin with that a recipe does not set.
+pub const RESERVED_PREFIX: &str = "RETRIAL_";
+
 /// The name of an environment variable.
 pub const VARIABLE: StringFormat =
     StringFormat::new(check_variable_name).with_pattern("^[A-Za-z_][A-Za-z0-9_]*$");
@@ -61,7 +64,7 @@ fn check_ipc_mode(text: &str) -> Option<FormatMismatch> {
 }
 
 fn check_variable_name(text: &str) -> Option<FormatMismatch> {
-    if text.starts_with("RETRIAL_") {
+    if text.starts_with(RESERVED_PREFIX) {
         return mismatch_with_help(
             format!("`{text}` is one of Retrial's own variables"),
             "choose another name: those that begin with `RETRIAL_` control Retrial and its steps",

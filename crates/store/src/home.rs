@@ -11,7 +11,7 @@ use retrial_recipe::quote::shell_quote;
 
 /// The user's home directory.
 pub fn home_directory() -> PathBuf {
-    std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+    std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"))
 }
 
 /// A directory of the XDG specification: that of its variable, else `standard` in the user's home directory.

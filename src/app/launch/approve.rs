@@ -17,9 +17,12 @@ use crate::app::configuration::privileges_below;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{file_owners, terminal};
+use retrial_container::formats::RESERVED_PREFIX;
 use retrial_document::escape_harmful;
 use retrial_plan::Plan;
+
 use retrial_plan::privilege::{HOST_PRIVILEGE, Privilege};
+use retrial_plan::step::ExecStep;
 use retrial_store::Home;
 use retrial_store::files::{create_private_directory, parent_directory};
 
@@ -252,8 +255,18 @@ fn describe_commands(plan: &Plan, privilege: &Privilege) -> String {
     plan.host_commands(&privilege.setting).map(describe_command).join("")
 }
 
-fn describe_command(run: &str) -> String {
-    let lines: Vec<&str> = run.trim_end().split('\n').collect();
+/// What decides what a command does: its shell and variables if the recipe chooses them, and its text.
+fn describe_command(command: &ExecStep) -> String {
+    let shell = command.shell.as_ref().map(|words| format!("shell {words:?}"));
+    let own = command.env.iter().filter(|(name, _)| !name.starts_with(RESERVED_PREFIX));
+    let env = own.map(|(name, value)| format!("env {name}={value:?}"));
+    let settings: String =
+        shell.into_iter().chain(env).map(|line: String| describe_text(&line)).collect();
+    settings + &describe_text(&command.run)
+}
+
+fn describe_text(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().split('\n').collect();
     let (shown, others) = lines.split_at(lines.len().min(MAX_COMMAND_LINES));
     let shown = shown.iter().map(|line| {
         let code = line.trim_start_matches(' ');

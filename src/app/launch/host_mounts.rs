@@ -1,7 +1,7 @@
 //! Rules for paths of the host that a recipe mounts: nobody but this user and root can put something else in their
 //! place while the engine resolves them.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::approvals;
 use crate::app::failure::Failure;
@@ -60,11 +60,21 @@ pub fn check_host_paths(plan: &Plan, global: &GlobalOptions) -> Result<(), Failu
     }
     let of_host = plan.host_paths().filter(|one| plan.copied_companion(&one.path).is_none());
     // By its name, whose links others must not be able to replace either.
-    let named: Vec<PathBuf> = of_host.map(|one| PathBuf::from(one.known_directories())).collect();
+    let named = of_host.map(|one| PathBuf::from(one.known_directories()));
+    let devices: Vec<PathBuf> = plan.device_paths().map(PathBuf::from).collect();
+    if let Some(device) = devices.iter().find(|device| !is_in_device_directory(device)) {
+        return Err(Failure::usage(format!("the device {} is not below /dev", device.display()))
+            .with_help("name the device itself: what a link elsewhere leads to may be another one at each start"));
+    }
+    let named: Vec<PathBuf> = named.chain(devices).collect();
     file_owners::require_own_directories(
         &named,
         "the recipe mounts a path below it, in whose place they could put a link",
     )
+}
+
+fn is_in_device_directory(device: &Path) -> bool {
+    device.starts_with("/dev") && !device.components().any(|part| part == Component::ParentDir)
 }
 
 fn exposure_help(path: &str, writable: &str) -> String {

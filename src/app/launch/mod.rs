@@ -38,6 +38,7 @@ pub use approve::{approval_key, require_approved};
 pub use approved_plan::ApprovedPlan;
 pub use check::{CheckedRun, RefusedRun};
 pub use open::{BatchFile, OpenedRecipe, find_recipe};
+pub use paths::check_paths_again;
 pub use plan::{PlannedRun, is_moving_name};
 pub use prepare_error::PrepareError;
 pub use start::{continue_run, start_run};

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::host_mounts::describe_other_writers;
+use super::host_mounts::{check_host_paths, describe_other_writers};
 use super::open::OpenedRecipe;
 use super::stand_ins::is_stand_in;
 use crate::app::catalog::MEMORY_DIRECTORY;
@@ -56,18 +56,7 @@ impl OpenedRecipe {
         let is_remote = has_remote_engine(global);
         let reason = |plan: &Plan, path: &str| {
             let Some(name) = plan.copied_companion(path) else {
-                if is_remote {
-                    return Some("on the machine of the engine, which is not this one".to_owned());
-                }
-                let source = plan.find_host_path(path)?;
-                if source.is_known_later() {
-                    return Some("which directory below, is known only during the run".to_owned());
-                }
-                let path = Path::new(source.resolved());
-                if is_stand_in(path) {
-                    return Some("which path, is not set yet".to_owned());
-                }
-                return describe_other_writers(path);
+                return describe_host_path(plan.find_host_path(path)?, is_remote);
             };
             let directory = directory.as_deref()?;
             let place = places.describe(directory, &directory.join(name));
@@ -208,6 +197,52 @@ pub fn record_links_here(plan: &mut Plan, approved: &Plan) {
             here.path_facts(path)
         }
     });
+}
+
+/// Refuses an approved plan whose paths are not as they were: a link leads elsewhere, another user can write, another
+/// file system lies below one that is read-only, or the engine is on another machine.
+pub fn check_paths_again(global: &GlobalOptions, approved: &Plan) -> Result<(), Failure> {
+    let mut here = approved.clone();
+    record_links_here(&mut here, approved);
+    let found = here.clone();
+    let is_remote = has_remote_engine(global);
+    here.record_paths(|path| {
+        let (then, now) = (approved.path_facts(path), found.path_facts(path));
+        if approved.copied_companion(path).is_some() {
+            return then;
+        }
+        let source = found.find_host_path(path);
+        let reason = source.and_then(|source| describe_host_path(source, is_remote));
+        PathFacts { reason: reason.or(then.reason), ..now }
+    });
+    check_host_paths(&here, global)?;
+    let moved = here.host_paths().find(|source| {
+        approved.copied_companion(&source.path).is_none()
+            && approved.path_facts(&source.path).leads_to != source.leads_to
+    });
+    let moved = moved.map(|source| format!("{} leads to {}", source.path, source.resolved()));
+    let new = || here.unapproved_privilege(approved).map(|new| new.to_string());
+    let new = if approved.built_in { None } else { moved.or_else(new) };
+    let Some(change) = new else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!("this was not so when the run was approved: {change}"))
+        .with_help("undo the change, or start a new run, which asks"))
+}
+
+/// Says why a path of the host is asked for each time, if it is.
+fn describe_host_path(source: &HostPath, is_remote: bool) -> Option<String> {
+    if is_remote {
+        return Some("on the machine of the engine, which is not this one".to_owned());
+    }
+    if source.is_known_later() {
+        return Some("which directory below, is known only during the run".to_owned());
+    }
+    let path = Path::new(source.resolved());
+    if is_stand_in(path) {
+        return Some("which path, is not set yet".to_owned());
+    }
+    describe_other_writers(path)
 }
 
 /// Whether the engine's own machine has the paths that it mounts. One that cannot be chosen is reported when it is used.

@@ -8,7 +8,7 @@ use super::check::check_requirements;
 use super::free_space::check_images_fit;
 use super::host_mounts::check_host_paths;
 use super::missing_requirements::add_missing_files;
-use super::paths::record_links_here;
+use super::paths::{check_paths_again, record_links_here};
 use super::preflight::examine_host;
 use super::prepare_error::PrepareError;
 use crate::app::failure::Failure;
@@ -57,6 +57,8 @@ impl ApprovedPlan {
         force: bool,
     ) -> Result<PreparedRun, PrepareError> {
         let Self { mut plan, companions } = self;
+        // A trial of a batch starts hours after its approval.
+        check_paths_again(global, &plan)?;
         let examination = examine_host(global, host, Ok(engine), Some(&plan)).await;
         plan.warnings = examination.refuse_or_warn(&plan, force)?;
         plan.simulated_host = simulated_host(global);

@@ -61,6 +61,15 @@ impl Plan {
         self.privileges = self.needed_privileges();
     }
 
+    /// Returns the devices of the host that containers get by their paths.
+    pub fn device_paths(&self) -> impl Iterator<Item = &str> {
+        let devices = self.access.iter().filter_map(|access| match &access.kind {
+            AccessKind::Device { device } => device.split(':').next(),
+            _ => None,
+        });
+        devices.filter(|path| path.starts_with('/'))
+    }
+
     /// Returns what was recorded of a path.
     pub fn path_facts(&self, path: &str) -> PathFacts {
         let source = self.host_paths().find(|source| source.path == path);

@@ -51,12 +51,12 @@ fn recipient_name(step: &Step) -> String {
 impl Plan {
     /// Returns the texts of the commands on the host that a recipient of access runs: steps of `setup` and `datasets` may
     /// have one name.
-    pub fn host_commands(&self, recipient: &str) -> impl Iterator<Item = &str> {
+    pub fn host_commands(&self, recipient: &str) -> impl Iterator<Item = &ExecStep> {
         let steps = self.steps.iter().filter(|step| !step.is_skipped());
         steps.filter_map(move |step| match &step.action {
             Action::Host(command)
             | Action::Populate(PopulateStep { location: StepLocation::Host, command, .. }) => {
-                (recipient_name(step) == recipient).then_some(command.run.as_str())
+                (recipient_name(step) == recipient).then_some(command)
             }
             _ => None,
         })
