@@ -698,6 +698,53 @@ fn a_file_named_by_an_expression_is_found_during_the_run() {
     lab.run(&[]).expect_exit(3).prints("no such file or directory");
 }
 
+/// What was approved may be another thing by then.
+#[test]
+#[ignore = "needs root and the lab"]
+fn a_resumed_run_looks_at_its_paths_again() {
+    let lab = Lab::new();
+    let shared = tempfile::tempdir().unwrap();
+    let [data, below] = ["data", "data/below"].map(|name| shared.path().join(name));
+    fs::create_dir_all(&below).unwrap();
+    let keys = format!("container: {{ mounts: ['{}:/data:ro'] }}", data.display());
+    let wait = "echo going; while [ ! -e /data/go ]; do sleep 0.1; done";
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", wait, "")));
+    let going = lab.start(&["--allow", "mounts"]);
+    lab.until_printed("03-main-performance", "going");
+    going.kill();
+    let allow_all = |mode| fs::set_permissions(shared.path(), fs::Permissions::from_mode(mode));
+    allow_all(0o777).unwrap();
+    lab.retrial(&["resume", "last"]).expect_exit(2).prints("in whose place they could put a link");
+    allow_all(0o755).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let mounted = bind((other.path().to_owned(), below));
+    lab.retrial(&["resume", "last"]).expect_exit(2).prints("writable in file systems below it");
+    drop(mounted);
+    fs::write(data.join("go"), "").unwrap();
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn the_question_shows_what_decides_what_a_host_command_does() {
+    let step = "setup:\n  a: { on: host, run: 'true', shell: [bash, -c, 'id; exec bash -c \"$1\"', x], env: { BASH_ENV: /own } }";
+    let lab = Lab::new().recipe(&recipe_with(step, &case("main", "true", "")));
+    let done = lab.run(&[]).expect_exit(2);
+    for line in ["| shell [\"bash\", \"-c\", \"id; exec", "| env BASH_ENV=\"/own\"", "| true"] {
+        assert!(done.err.contains(line), "{}", done.err);
+    }
+}
+
+#[test]
+#[ignore = "needs the lab"]
+fn a_device_outside_of_dev_is_refused() {
+    let lab = Lab::new();
+    symlink("/dev/null", lab.path("gpu")).unwrap();
+    let keys = format!("container: {{ devices: ['{}:/dev/x'] }}", lab.path("gpu").display());
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.run(&["--allow", "dev-mem"]).expect_exit(2).prints("is not below /dev");
+}
+
 /// As a link is.
 #[test]
 #[ignore = "needs root and the lab"]

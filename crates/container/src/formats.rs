@@ -161,6 +161,13 @@ fn check_security_option(text: &str) -> Option<FormatMismatch> {
         ["seccomp", "apparmor", "label", "no-new-privileges", "systempaths", "writable-cgroups"];
     // Docker's older spelling has a colon: `seccomp:unconfined`.
     let key = text.split(['=', ':']).next().unwrap_or("");
+    let value = text.split_once(['=', ':']).map(|(_, value)| value);
+    if key == "seccomp" && !matches!(value, Some("unconfined" | "builtin")) {
+        return mismatch_with_help(
+            format!("`{text}`: a profile is a file of one machine, which a recipe does not bring"),
+            "write seccomp=unconfined or seccomp=builtin; without it the engine's own profile counts",
+        );
+    }
     if options.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {
         return None;
     }
@@ -234,3 +241,19 @@ const ULIMITS: &[&str] = &[
     "sigpending",
     "stack",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_in_a_file_is_no_security_option() {
+        for option in ["seccomp=unconfined", "seccomp:builtin", "apparmor=own", "no-new-privileges"]
+        {
+            assert!(SECURITY_OPTION.mismatch(option).is_none(), "{option}");
+        }
+        for option in ["seccomp=/etc/own.json", "seccomp=./own.json", "seccomp", "other=x"] {
+            assert!(SECURITY_OPTION.mismatch(option).is_some(), "{option}");
+        }
+    }
+}

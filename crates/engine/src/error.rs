@@ -65,7 +65,7 @@ pub enum EngineError {
     /// Docker's own configuration is not valid.
     #[error("{}: {reason}", path.display())]
     Configuration {
-        /// The file in Docker's configuration directory, or the seccomp profile.
+        /// The file in Docker's configuration directory.
         path: PathBuf,
         /// Why, as a fragment without a full stop.
         reason: String,

@@ -62,7 +62,7 @@ impl DockerEngine {
             name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
             ..CreateContainerOptions::default()
         };
-        let request = create::create_request(spec, &self.proxies)?;
+        let request = create::create_request(spec, &self.proxies);
         let patient = self.client.clone().with_timeout(CREATE_TIMEOUT);
         match patient.create_container(Some(options), request).await {
             Ok(made) => Ok(made.id),

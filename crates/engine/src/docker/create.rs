@@ -10,24 +10,21 @@ use bollard::models::{
     ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
 };
 
-use super::security::{SYSTEM_PATHS, security_options};
-use crate::error::EngineError;
 use crate::proxies;
 use retrial_container::{
     CONTROL_MOUNT, ContainerSpec, ExtraFlags, GpuDevices, Ulimit, is_cdi_device,
 };
 
-/// Returns the create request. Reads seccomp profiles, as the command line does.
-pub fn create_request(
-    spec: &ContainerSpec,
-    proxies: &[(String, String)],
-) -> Result<ContainerCreateBody, EngineError> {
+const SYSTEM_PATHS: &str = "systempaths=unconfined";
+
+/// Returns the create request.
+pub fn create_request(spec: &ContainerSpec, proxies: &[(String, String)]) -> ContainerCreateBody {
     let set: Vec<&str> = spec.env.iter().map(|(name, _)| name.as_str()).collect();
     let mut variables = spec.env.clone();
     variables.extend(proxies::missing_variables(proxies, &set));
     let (entrypoint, command) = entrypoint_and_command(spec);
     let or_none = |list: Vec<String>| (!list.is_empty()).then_some(list);
-    Ok(ContainerCreateBody {
+    ContainerCreateBody {
         hostname: Some(spec.extra.hostname.clone().unwrap_or_default()),
         domainname: Some(String::new()),
         user: Some(spec.user.clone().unwrap_or_default()),
@@ -43,7 +40,7 @@ pub fn create_request(
         working_dir: Some(spec.workdir.clone().unwrap_or_default()),
         entrypoint,
         labels: Some(spec.labels.clone().into_iter().collect()),
-        host_config: Some(host_config(spec)?),
+        host_config: Some(host_config(spec)),
         networking_config: Some(NetworkingConfig {
             endpoints_config: Some(match spec.network {
                 Some(_) => HashMap::new(),
@@ -51,7 +48,7 @@ pub fn create_request(
             }),
         }),
         ..ContainerCreateBody::default()
-    })
+    }
 }
 
 /// Formats variables as `NAME=value`.
@@ -71,7 +68,7 @@ fn entrypoint_and_command(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<Str
 }
 
 #[expect(clippy::too_many_lines, reason = "one list of all settings")]
-fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
+fn host_config(spec: &ContainerSpec) -> HostConfig {
     // Every setting by name: a new one does not compile until the request has it, or it is named here as part of the
     // body.
     let ContainerSpec {
@@ -121,7 +118,10 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
     } = extra;
     let some = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
     let text = |value: &Option<String>| Some(value.clone().unwrap_or_default());
-    let open_paths = security_opt.iter().any(|o| o == SYSTEM_PATHS);
+    // The command line itself turns one option into something else.
+    let (system_paths, security_options): (Vec<String>, Vec<String>) =
+        security_opt.iter().cloned().partition(|option| option == SYSTEM_PATHS);
+    let open_paths = !system_paths.is_empty();
     let (device_names, device_paths): (Vec<_>, Vec<_>) =
         devices.iter().partition(|device| is_cdi_device(device));
     let binds: Vec<String> = mounts.iter().map(ToString::to_string).collect();
@@ -129,7 +129,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         let (path, options) = text.split_once(':').unwrap_or((text, ""));
         (path.to_owned(), options.to_owned())
     });
-    Ok(HostConfig {
+    HostConfig {
         binds: some(&binds),
         mounts: control.as_deref().map(|control| vec![control_mount(control)]),
         log_config: Some(HostConfigLogConfig {
@@ -161,7 +161,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         uts_mode: text(uts),
         privileged: Some(*privileged),
         readonly_rootfs: read_only.then_some(true),
-        security_opt: some(&security_options(security_opt)?),
+        security_opt: some(&security_options),
         shm_size: Some(to_i64_saturating(shm_size.unwrap_or(0))),
         sysctls: (!sysctls.is_empty()).then(|| sysctls.iter().cloned().collect()),
         tmpfs: (!tmpfs.is_empty()).then(|| tmpfs_options.collect()),
@@ -185,7 +185,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         readonly_paths: open_paths.then(Vec::new),
         init: init.then_some(true),
         ..HostConfig::default()
-    })
+    }
 }
 
 /// Converts a decimal number of CPUs to billionths, without the rounding of a float.

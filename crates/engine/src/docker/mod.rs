@@ -15,7 +15,6 @@ mod image;
 mod interactive;
 mod pull;
 mod pull_failure;
-mod security;
 
 use std::fmt;
 use std::time::Duration;

@@ -139,8 +139,8 @@ fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
             "security-options container.security_opt writable-cgroups=true",
         ),
         (
-            "security_opt: [seccomp=/etc/shadow]",
-            "security-options container.security_opt seccomp=/etc/shadow",
+            "security_opt: [apparmor=own]",
+            "security-options container.security_opt apparmor=own",
         ),
         (
             "security_opt: [systempaths=unconfined]",

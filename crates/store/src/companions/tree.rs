@@ -142,7 +142,9 @@ impl<'a> FactFinder<'a> {
 
     /// Looks at an entry of a companion.
     pub fn look_at(&mut self, name: &Path, path: &Path, status: &Stat) {
-        let is_owned = [0, self.recipe_owner].contains(&status.st_uid);
+        // Of another user's recipe, what is root's was not meant for it.
+        let is_root = rustix::process::geteuid().is_root();
+        let is_owned = status.st_uid == self.recipe_owner || status.st_uid == 0 && !is_root;
         let at = || self.directory.join(path);
         let fact = if !is_owned {
             CompanionFact::OtherOwner { path: at(), user: status.st_uid }
