@@ -138,10 +138,7 @@ fn namespaces_capabilities_and_options_beyond_a_container_need_approval() {
             "security_opt: [writable-cgroups=true]",
             "security-options container.security_opt writable-cgroups=true",
         ),
-        (
-            "security_opt: [apparmor=own]",
-            "security-options container.security_opt apparmor=own",
-        ),
+        ("security_opt: [apparmor=own]", "security-options container.security_opt apparmor=own"),
         (
             "security_opt: [systempaths=unconfined]",
             "sys-admin container.security_opt systempaths=unconfined",
