@@ -177,6 +177,7 @@ fn a_scenario_without_a_folder_was_not_run() {
     let judged = Results::new(&SHORT).judge("out", &["--scenario", "short"]);
     assert_eq!(judged.code, 0, "{}", judged.text);
     assert!(!judged.text.contains("not among"), "{}", judged.text);
+    judged.says(&["in part: without long, Offline"]);
 }
 
 #[test]

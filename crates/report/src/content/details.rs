@@ -143,6 +143,7 @@ fn trial_status(step: &StepOutcome) -> TableCell {
         StepOutcome::Running => "running".into(),
         StepOutcome::Failed { reason, .. } => bad(format!("failed: {reason}")),
         StepOutcome::TimedOut { reason } => bad(format!("timed out {reason}")),
+        StepOutcome::Stopped => bad("stopped with the run".to_owned()),
         StepOutcome::NotRun { reason } => bad(format!("not run: {reason}")),
         StepOutcome::NoNewResult { reason } => bad(format!("no new result: {reason}")),
     }

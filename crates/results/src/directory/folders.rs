@@ -7,7 +7,8 @@ use super::basis::JudgeBasis;
 use super::error::JudgeError;
 use super::origin::SubmissionOrigin;
 use crate::evidence::folders::{self, ResultGroup, ResultsDirectory};
-use crate::verdict::{Qualifier, RunContext};
+use crate::verdict::{Qualifier, RunContext, qualifier_of_part};
+use itertools::Itertools as _;
 use retrial_mlperf::ScenarioName;
 use retrial_plan::Plan;
 
@@ -48,6 +49,11 @@ fn add_context(
     };
     if let Some(plan) = plan {
         context.qualifiers.extend(other_system_qualifiers(&group, plan, basis)?);
+        let selected = basis.scenario.as_ref();
+        let is_excluded = |scenario: &&ScenarioName| selected.is_some_and(|one| one != *scenario);
+        let scenarios = plan.measurements.iter().map(|measurement| &measurement.scenario);
+        let excluded = scenarios.filter(is_excluded).map(ToString::to_string).unique();
+        context.part = context.part.or(qualifier_of_part(&excluded.collect::<Vec<_>>()));
         // Accuracy is required only of scenarios that were measured.
         let is_there = |scenario: &ScenarioName| {
             group.evidence.iter().any(|one| one.plan.scenario == *scenario)

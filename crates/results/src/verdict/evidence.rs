@@ -190,6 +190,8 @@ pub enum StepOutcome {
         /// Why or after how long, as a lower-case fragment: `after 2 h`.
         reason: String,
     },
+    /// Ended with the run that was stopped.
+    Stopped,
     /// Not started: an earlier step failed, or the run was stopped.
     NotRun {
         /// Why, as a lower-case fragment.

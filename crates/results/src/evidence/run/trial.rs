@@ -11,7 +11,7 @@ use crate::verdict::{StepOutcome, TrialEvidence};
 use retrial_plan::StepCondition;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_plan::step::Step;
-use retrial_store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
+use retrial_store::journal::{SkipReason, StepEnd, StepFault};
 
 pub(crate) struct RunTrial<'a> {
     pub files: &'a RunFiles<'a>,
@@ -159,7 +159,7 @@ fn outcome_of_end(ended: Option<&StepEnd>, is_running: bool) -> StepOutcome {
                 other => other.to_string(),
             },
         },
-        Some(StepEnd::Stopped) => StepOutcome::NotRun { reason: AbortReason::Stopped.to_string() },
+        Some(StepEnd::Stopped) => StepOutcome::Stopped,
         None if is_running => StepOutcome::Running,
         None => StepOutcome::NotRun { reason: "it was not reached".to_owned() },
     }

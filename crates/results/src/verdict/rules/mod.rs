@@ -180,6 +180,7 @@ impl TrialRules<'_> {
             }
             StepOutcome::Failed { reason, .. } => format!("the step failed: {reason}"),
             StepOutcome::TimedOut { reason } => format!("the step ran out of time: {reason}"),
+            StepOutcome::Stopped => "the step was stopped with the run".to_owned(),
             StepOutcome::NotRun { reason } => format!("the step did not run: {reason}"),
         };
         self.checked.failed.push(format!("{}{failure}", self.prefix));
