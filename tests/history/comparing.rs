@@ -235,7 +235,14 @@ fn a_copied_run_counts_once_along_an_axis() {
     // The same measurement under another release of ROCm.
     let plan = copy.join("plan.json");
     let text = std::fs::read_to_string(&plan).unwrap();
-    std::fs::write(&plan, text.replace("6.4.1", "7.0.0")).unwrap();
+    let recipe_of = |plan: &str| {
+        let plan: Value = serde_json::from_str(plan).unwrap();
+        plan["recipe_hash"].as_str().unwrap().to_owned()
+    };
+    let other = runs.join(judged_run(&scene, "7.0.0")).join("plan.json");
+    let other = recipe_of(&std::fs::read_to_string(other).unwrap());
+    let moved = text.replace("6.4.1", "7.0.0").replace(&recipe_of(&text), &other);
+    std::fs::write(&plan, moved).unwrap();
     let noted = along()["notes"].to_string();
     assert!(noted.contains("have a measurement in common"), "{noted}");
 }
