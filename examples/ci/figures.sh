@@ -8,7 +8,7 @@ git fetch --quiet origin "${1:?the target branch is missing}"
 job=${GITHUB_RUN_ID:-${CI_JOB_ID:-$$}}
 base=app:$(git rev-parse --short FETCH_HEAD)-$job
 change=app:$(git rev-parse --short HEAD)-$job
-trap 'docker rmi "$base" "$change" >/dev/null 2>&1 || true' EXIT
+trap 'docker rmi --no-prune "$base" "$change" >/dev/null 2>&1 || true' EXIT
 git archive FETCH_HEAD | docker build --quiet --label "figures=$job" --tag "$base" -
 docker build --quiet --label "figures=$job" --tag "$change" .
 

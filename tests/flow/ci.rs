@@ -158,6 +158,6 @@ fn what_a_killed_job_leaves_is_removed() {
     assert_eq!(of_job("docker ps --all --quiet --filter ancestor"), "");
     let images = of_job("docker images --quiet --filter label=figures --filter reference");
     assert!(!images.is_empty(), "the documented filter finds the image");
-    let remove = "cd clone && for at in main change; do docker rmi app:$(git rev-parse --short $at)-killed; done";
+    let remove = "cd clone && for at in main change; do docker rmi --no-prune app:$(git rev-parse --short $at)-killed; done";
     assert!(lab.script(remove).status.success());
 }
